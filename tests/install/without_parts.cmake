@@ -14,7 +14,7 @@ set(ENV{PKG_CONFIG_LIBDIR} "${WORK}/pkgconfig")
 set(blind -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
   -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
 set(off)
-foreach(part URING TBB VERBS QDMA PMIX OFI)
+foreach(part URING TBB VERBS QDMA PMIX OFI VIPL)
   list(APPEND off -DWEFT_WITH_${part}=OFF)
 endforeach()
 find_program(ccache ccache)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections between VIs: requests, and what both forms of connecting share.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "bindings/vipl/vi.hpp"
+
+namespace weft::vipl {
+
+/// The reasons of a refused request, as they travel.
+inline constexpr const char* rejected_text = "vipl: rejected";
+inline constexpr const char* misfit_text = "vipl: reliability levels differ";
+
+/// What a requester says of itself.
+struct requester {
+  introduction who;
+  end_point from;
+
+  std::string packed() const;
+  static std::optional<requester> unpack(const std::string& bytes);
+};
+
+/// A request that VipConnectWait has returned, until it is accepted or rejected.
+class connection final : public object {
+ public:
+  static constexpr kind its_kind = kind::connection;
+  connection(nic& of, listener::connection_request r, requester w)
+      : object(its_kind), owner(of), request(std::move(r)), from(std::move(w)) {}
+
+  nic& owner;
+  listener::connection_request request;
+  const requester from;
+};
+
+/// The attributes that a program sees of the other side's VI.
+VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept;
+
+/// The side that listens: connects the VI, which is pending. \return VIP_TIMEOUT: the other side has
+/// given up; the VI is idle then
+VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who);
+
+/// The side that connects: the VI is pending. \return as VipConnectRequest; the VI is idle again
+/// unless it is connected
+VIP_RETURN request(vi& v, const std::string& address, const requester& me, time_point until,
+                   const std::stop_token& stop);
+
+}  // namespace weft::vipl

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections of client and server: calls of vipl.h.
+#include <memory>
+
+#include "bindings/vipl/connection.hpp"
+
+using namespace weft;
+using namespace weft::vipl;
+
+namespace {
+
+/// The next request of this library's at the listener. Others are rejected.
+std::unique_ptr<connection> next_request(nic& n, listener& at, time_point until) {
+  for (;;) {
+    auto request = blocking<listener::connection_request>().run(at.next(), until);
+    std::optional<requester> from = requester::unpack(request.private_data());
+    if (from && !from->who.of_equals)
+      return std::make_unique<connection>(n, std::move(request), std::move(*from));
+    request.reject("this listener takes connections of VIs only");
+  }
+}
+
+}  // namespace
+
+VIP_RETURN VipConnectWait(VIP_NIC_HANDLE of, VIP_NET_ADDRESS* local, VIP_ULONG timeout,
+                          VIP_NET_ADDRESS* remote, VIP_VI_ATTRIBUTES* attributes,
+                          VIP_CONN_HANDLE* made) {
+  nic* const n = object::at<nic>(of);
+  const std::optional<end_point> here = end_point::of(local);
+  if (!n || !here || !remote || !made) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    const time_point until = deadline_of(timeout);
+    const auto listening = n->listener_at(listening_address(place_of(here->discriminator)));
+    std::unique_ptr<connection> c = next_request(*n, *listening, until);
+    write_address(c->from.from, *remote);
+    if (attributes) *attributes = attributes_of(c->from.who);
+    *made = c.release()->handle();
+    return VIP_SUCCESS;
+  });
+}
+
+VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE handle, VIP_VI_HANDLE with) {
+  connection* const c = object::at<connection>(handle);
+  vi* const v = object::at<vi>(with);
+  if (!c || !v || &v->owner != &c->owner) return VIP_INVALID_PARAMETER;
+  {
+    const nic::locked lock(v->owner);
+    if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
+    if (v->attributes.ReliabilityLevel != c->from.who.reliability)
+      return VIP_INVALID_RELIABILITY_LEVEL;
+    v->begin_connecting();
+  }
+  return guarded([&] {
+    const std::unique_ptr<connection> done(c);
+    return accept(*v, c->request, c->from.who);
+  });
+}
+
+VIP_RETURN VipConnectReject(VIP_CONN_HANDLE handle) {
+  connection* const c = object::at<connection>(handle);
+  if (!c) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    const std::unique_ptr<connection> done(c);
+    c->request.reject(rejected_text);
+    return VIP_SUCCESS;
+  });
+}
+
+VIP_RETURN VipConnectRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local, VIP_NET_ADDRESS* remote,
+                             VIP_ULONG timeout, VIP_VI_ATTRIBUTES* attributes) {
+  vi* const v = object::at<vi>(handle);
+  const std::optional<end_point> here = end_point::of(local), there = end_point::of(remote);
+  if (!v || !here || !there) return VIP_INVALID_PARAMETER;
+  requester me{{}, *here};
+  {
+    const nic::locked lock(v->owner);
+    if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
+    v->begin_connecting();
+    me.who = v->introduce();
+  }
+  return guarded([&] {
+    const VIP_RETURN result =
+        request(*v, connecting_address(there->host, place_of(there->discriminator)), me,
+                deadline_of(timeout), {});
+    if (result == VIP_SUCCESS && attributes) *attributes = attributes_of(v->remote);
+    return result;
+  });
+}
+
+VIP_RETURN VipDisconnect(VIP_VI_HANDLE handle) {
+  vi* const v = object::at<vi>(handle);
+  if (!v) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    v->disconnect();
+    return VIP_SUCCESS;
+  });
+}

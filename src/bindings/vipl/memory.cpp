@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/vipl/memory.hpp"
+
+#include <utility>
+
+namespace weft::vipl {
+
+VIP_MEM_HANDLE memory_table::add(std::unique_ptr<registration> r) {
+  if (free_.empty()) {
+    if (slots_.size() > slot_mask) return 0;
+    free_.reserve(slots_.size() + 1);
+    slots_.emplace_back().handle = static_cast<VIP_MEM_HANDLE>(slots_.size() - 1);
+    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  }
+  slot& s = slots_[free_.back()];
+  free_.pop_back();
+  s.what = std::move(r);
+  return s.handle;
+}
+
+std::unique_ptr<registration> memory_table::remove(VIP_MEM_HANDLE handle) noexcept {
+  slot& s = slots_[handle & slot_mask];
+  s.handle += VIP_MEM_HANDLE{1} << slot_bits;
+  free_.push_back(static_cast<std::uint32_t>(handle & slot_mask));
+  return std::move(s.what);
+}
+
+void memory_table::release_regions() noexcept {
+  for (slot& s : slots_)
+    if (s.what && s.what->shown) s.what->shown->release();
+}
+
+}  // namespace weft::vipl

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registered memory and protection tags.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <weft/memory.hpp>
+#include <weft/region.hpp>
+
+#include "bindings/vipl/object.hpp"
+
+namespace weft::vipl {
+
+class nic;
+
+struct protection_tag : object {
+  static constexpr kind its_kind = kind::protection_tag;
+  protection_tag(nic& of, std::uint32_t n) noexcept : object(its_kind), owner(of), number(n) {}
+
+  nic& owner;
+  const std::uint32_t number;
+  std::size_t users = 0;  // registrations and VIs; with the NIC locked
+};
+
+/// One registration.
+struct registration {
+  std::span<std::byte> bytes;
+  VIP_MEM_ATTRIBUTES attributes;
+  std::uint32_t tag;             // the number of its protection tag
+  std::optional<region> shown;   // to RDMA of peers, if the attributes allow any
+  std::optional<shared_memory> own;  // memory of the library
+};
+
+/// All registrations of a NIC, by their handles. With the NIC locked. Regions are made and ended
+/// without the lock, by the callers.
+class memory_table {
+ public:
+  /// \return 0: there is no handle left
+  VIP_MEM_HANDLE add(std::unique_ptr<registration> r);
+  std::unique_ptr<registration> remove(VIP_MEM_HANDLE handle) noexcept;
+  registration* find(VIP_MEM_HANDLE handle) noexcept {
+    const std::size_t slot = handle & slot_mask;
+    if (slot >= slots_.size() || slots_[slot].handle != handle) return nullptr;
+    return slots_[slot].what.get();
+  }
+
+  /// Whether the bytes are within that registration, and its tag is `tag`.
+  bool allows(VIP_MEM_HANDLE handle, const void* address, std::size_t size,
+              std::uint32_t tag) noexcept {
+    const registration* const r = find(handle);
+    return r && r->tag == tag && contains(*r, address, size);
+  }
+  static bool contains(const registration& r, const void* address, std::size_t size) noexcept {
+    const auto first = reinterpret_cast<std::uintptr_t>(r.bytes.data());
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    return at >= first && at - first <= r.bytes.size() && size <= r.bytes.size() - (at - first);
+  }
+
+  /// For the end of the NIC.
+  void release_regions() noexcept;
+
+ private:
+  static constexpr unsigned slot_bits = 20;  // the other bits tell uses of a slot apart
+  static constexpr std::size_t slot_mask = (std::size_t{1} << slot_bits) - 1;
+  struct slot {
+    VIP_MEM_HANDLE handle = 0;
+    std::unique_ptr<registration> what;
+  };
+  std::vector<slot> slots_{1};  // the first one is not used, so no handle is 0
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace weft::vipl

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protection tags and registered memory: calls of vipl.h.
+#include <memory>
+#include <utility>
+
+#include "bindings/vipl/vi.hpp"
+
+using namespace weft;
+using namespace weft::vipl;
+
+namespace {
+
+rights rights_of(const VIP_MEM_ATTRIBUTES& a) noexcept {
+  if (a.EnableRdmaWrite) return a.EnableRdmaRead ? rights::read_write : rights::write;
+  return a.EnableRdmaRead ? rights::read : rights::none;
+}
+
+/// A tag of this NIC; null: it is none.
+protection_tag* tag_of(const nic& n, const VIP_MEM_ATTRIBUTES& a) noexcept {
+  protection_tag* const t = object::at<protection_tag>(a.Ptag);
+  return t && &t->owner == &n ? t : nullptr;
+}
+
+std::optional<region> shown_region(nic& n, const registration& r, VIP_MEM_HANDLE handle) {
+  if (rights_of(r.attributes) == rights::none) return std::nullopt;
+  return region(n.context(), r.bytes, rights_of(r.attributes),
+                {region_key(n.secret(), access::rdma, r.tag, handle),
+                 reinterpret_cast<std::uintptr_t>(r.bytes.data())});
+}
+
+/// Removes a registration. \return null: there is none
+std::unique_ptr<registration> take_out(nic& n, void* address, VIP_MEM_HANDLE handle,
+                                       bool own) noexcept {
+  const nic::locked lock(n);
+  registration* const r = n.memory.find(handle);
+  if (!r || r->bytes.data() != address || r->own.has_value() != own) return nullptr;
+  --object::at<protection_tag>(r->attributes.Ptag)->users;
+  return n.memory.remove(handle);
+}
+
+VIP_RETURN add(nic& n, std::unique_ptr<registration> r, VIP_MEM_HANDLE* handle) {
+  protection_tag* const tag = tag_of(n, r->attributes);
+  if (!tag) return VIP_INVALID_PTAG;
+  r->tag = tag->number;
+  registration& made = *r;
+  VIP_MEM_HANDLE its = 0;
+  {
+    const nic::locked lock(n);
+    its = n.memory.add(std::move(r));
+    if (its == 0) return VIP_ERROR_RESOURCE;
+    ++tag->users;
+  }
+  try {
+    made.shown = shown_region(n, made, its);
+  } catch (...) {
+    take_out(n, made.bytes.data(), its, made.own.has_value());
+    throw;
+  }
+  *handle = its;
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN deregister(VIP_NIC_HANDLE of, void* address, VIP_MEM_HANDLE handle, bool own) noexcept {
+  nic* const n = object::at<nic>(of);
+  if (!n) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    std::unique_ptr<registration> r = take_out(*n, address, handle, own);
+    if (!r) return VIP_INVALID_PARAMETER;
+    r->shown.reset();  // waits for peers that copy
+    n->forget_memory(handle);
+    n->context().invalidate_registrations(r->bytes);
+    return VIP_SUCCESS;
+  });
+}
+
+}  // namespace
+
+VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE of, VIP_PROTECTION_HANDLE* made) {
+  nic* const n = object::at<nic>(of);
+  if (!n || !made) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    *made = (new protection_tag(*n, n->next_tag()))->handle();
+    const nic::locked lock(*n);
+    ++n->tags;
+    return VIP_SUCCESS;
+  });
+}
+
+VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE of, VIP_PROTECTION_HANDLE handle) {
+  nic* const n = object::at<nic>(of);
+  protection_tag* const tag = object::at<protection_tag>(handle);
+  if (!n || !tag || &tag->owner != n) return VIP_INVALID_PARAMETER;
+  {
+    const nic::locked lock(*n);
+    if (tag->users != 0) return VIP_ERROR_RESOURCE;
+    --n->tags;
+  }
+  delete tag;
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_ULONG length,
+                          VIP_MEM_ATTRIBUTES* attributes, VIP_MEM_HANDLE* handle) {
+  nic* const n = object::at<nic>(of);
+  if (!n || !address || length == 0 || !attributes || !handle) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    auto r = std::make_unique<registration>();
+    r->bytes = {static_cast<std::byte*>(address), length};
+    r->attributes = *attributes;
+    return add(*n, std::move(r), handle);
+  });
+}
+
+VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_MEM_HANDLE handle) {
+  return deregister(of, address, handle, false);
+}
+
+VIP_RETURN VipAllocateMem(VIP_NIC_HANDLE of, VIP_PVOID* address, VIP_ULONG length,
+                          VIP_MEM_ATTRIBUTES* attributes, VIP_MEM_HANDLE* handle) {
+  nic* const n = object::at<nic>(of);
+  if (!n || !address || length == 0 || !attributes || !handle) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    auto r = std::make_unique<registration>();
+    r->own.emplace(n->context(), length);
+    r->bytes = r->own->bytes();
+    r->attributes = *attributes;
+    *address = r->bytes.data();
+    return add(*n, std::move(r), handle);
+  });
+}
+
+VIP_RETURN VipFreeMem(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_MEM_HANDLE handle) {
+  return deregister(of, address, handle, true);
+}
+
+VIP_RETURN VipQueryMem(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_MEM_HANDLE handle,
+                       VIP_MEM_ATTRIBUTES* attributes) {
+  nic* const n = object::at<nic>(of);
+  if (!n || !attributes) return VIP_INVALID_PARAMETER;
+  const nic::locked lock(*n);
+  const registration* const r = n->memory.find(handle);
+  if (!r || !memory_table::contains(*r, address, 1)) return VIP_INVALID_PARAMETER;
+  *attributes = r->attributes;
+  return VIP_SUCCESS;
+}
+
+VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_MEM_HANDLE handle,
+                               VIP_MEM_ATTRIBUTES* attributes) {
+  nic* const n = object::at<nic>(of);
+  if (!n || !attributes) return VIP_INVALID_PARAMETER;
+  protection_tag* const tag = tag_of(*n, *attributes);
+  if (!tag) return VIP_INVALID_PTAG;
+  return guarded([&] {
+    registration* r = nullptr;
+    {
+      const nic::locked lock(*n);
+      r = n->memory.find(handle);
+      if (!r || !memory_table::contains(*r, address, 1)) return VIP_INVALID_PARAMETER;
+      --object::at<protection_tag>(r->attributes.Ptag)->users;
+      ++tag->users;
+      r->attributes = *attributes;
+      r->tag = tag->number;
+    }
+    r->shown.reset();
+    r->shown = shown_region(*n, *r, handle);
+    return VIP_SUCCESS;
+  });
+}

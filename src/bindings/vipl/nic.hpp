@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// A NIC: a context of weft, moved by calls, and everything that was made from it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/external_loop.hpp>
+#include <weft/weft.hpp>
+
+#include "bindings/vipl/blocking.hpp"
+#include "bindings/vipl/completion_queue.hpp"
+#include "bindings/vipl/memory.hpp"
+#include "bindings/vipl/service.hpp"
+#include "bindings/vipl/wire.hpp"
+
+namespace weft::vipl {
+
+class vi;
+
+inline constexpr VIP_ULONG most_vis = 0xffff;
+inline constexpr VIP_ULONG most_segments = 64;
+inline constexpr VIP_ULONG longest_transfer = VIP_ULONG{1} << 30;
+inline constexpr std::size_t longest_discriminator = 32;
+
+/// When a call with that time-out gives up.
+time_point deadline_of(VIP_ULONG timeout) noexcept;
+
+class nic final : public object {
+ public:
+  static constexpr kind its_kind = kind::nic;
+
+  explicit nic(std::string name);
+  ~nic();
+
+  /// Held by a thread that uses the members marked so. Takes weft's progress lock: one thread must
+  /// not hold two, and must not call weft except as a holder of a progress_guard may.
+  class locked {
+   public:
+    explicit locked(nic& n) noexcept : nic_(n), hold_(std::in_place, n.loop_), before_(n.events_) {}
+    locked(const locked&) = delete;
+    locked& operator=(const locked&) = delete;
+    ~locked();
+    /// Makes progress. Ends of operations and messages of peers are handled inside.
+    void poll() noexcept { hold_->poll(); }
+
+   private:
+    nic& nic_;
+    std::optional<external_loop::progress_guard> hold_;
+    const std::uint64_t before_;
+  };
+
+  /// Makes progress until `over()`, which is called with the NIC locked. \return false: too late
+  template <class Over>
+  bool wait(time_point until, Over over) {
+    return wait_for(until, [](void* f) { return (*static_cast<Over*>(f))(); }, &over);
+  }
+  void back_off() noexcept { loop_.back_off(); }
+
+  // --- locked -----------------------------------------------------------------------------------
+
+  /// What a waiting thread may wait for has happened.
+  void note_event() noexcept;
+  /// Sends a message later, but soon: also for the handler of messages.
+  void send_soon(endpoint to, const header& h);
+  /// Sends a message at once. Not in the handler of messages.
+  void send_now(const endpoint& to, const header& h, std::span<const std::byte> body = {});
+  void raise(const VIP_ERROR_DESCRIPTOR& e);
+  /// The peer is watched from now on: its loss breaks the connections of its VIs.
+  void watch(const endpoint& to);
+
+  memory_table memory;
+  std::size_t tags = 0;
+  std::uint32_t add(vi& v);  ///< \return its number; 0: there is none left
+  void remove(vi& v) noexcept;
+  vi* find(std::uint32_t number) const noexcept;
+
+  // --- any thread -------------------------------------------------------------------------------
+
+  weft::context& context() noexcept { return *context_; }
+  external_loop& loop() noexcept { return loop_; }
+  service& its_service() noexcept { return *service_; }
+  std::uint64_t secret() const noexcept { return secret_; }
+  const std::string& name() const noexcept { return name_; }
+  std::span<const std::uint8_t> address() const noexcept { return address_; }
+  std::uint32_t next_tag() noexcept { return ++last_tag_; }
+  std::uint16_t next_epoch() noexcept { return ++last_epoch_; }
+  /// The listener of a discriminator, made when it is first asked for.
+  std::shared_ptr<listener> listener_at(const std::string& where);
+  /// No VI shows that memory to its peer any more.
+  void forget_memory(VIP_MEM_HANDLE handle);
+  void set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept;
+
+  std::atomic<bool> names_open{false};
+
+ private:
+  friend class locked;
+  class outgoing;
+  struct remote_nic;
+
+  bool wait_for(time_point until, bool (*over)(void*), void* argument);
+  std::optional<bool> follow(std::unique_lock<std::mutex>& lock, time_point until,
+                             bool (*over)(void*), void* argument);
+  void wake_leader() noexcept;
+  void send_waiting() noexcept;  // locked
+  std::size_t on_message(const inline_call& c);
+  void lost(peer_id who);
+
+  struct waiting_message {
+    endpoint to;
+    header what;
+  };
+
+  const std::string name_;
+  std::array<std::uint8_t, 4> address_{};
+  std::uint64_t secret_ = 0;
+  std::atomic<std::uint32_t> last_tag_{0};
+  std::atomic<std::uint16_t> last_epoch_{0};
+
+  // Locked. Before the context: operations end until it is gone.
+  std::vector<vi*> vis_;
+  std::vector<std::uint16_t> uses_;
+  std::map<peer_id, std::unique_ptr<remote_nic>> remotes_;
+  std::vector<waiting_message> to_send_;
+  std::uint64_t events_ = 0;
+  bool leads_ = false;  // a thread is inside external_loop::wait
+  VIP_ERROR_HANDLER error_handler_ = nullptr;
+  VIP_PVOID error_context_ = nullptr;
+
+  // One of the threads that wait makes progress; the others follow it.
+  std::mutex turn_;
+  std::condition_variable turned_;
+  bool led_ = false;
+  bool led_by_service_ = false;
+  std::uint64_t generation_ = 0;
+  std::atomic<unsigned> followers_{0};
+
+  std::mutex listeners_mutex_;
+  std::map<std::string, std::shared_ptr<listener>> listeners_;
+
+  std::optional<weft::context> context_;
+  external_loop loop_;
+  handler inbound_;
+  std::optional<service> service_;
+};
+
+}  // namespace weft::vipl

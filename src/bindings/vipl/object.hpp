@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind the handles of vipl.h.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <new>
+
+#include <vipl.h>
+
+#include <weft/error.hpp>
+
+namespace weft::vipl {
+
+/// The beginning of each object: tells a handle of the wrong kind.
+class object {
+ public:
+  enum class kind : std::uint32_t {
+    none = 0,
+    nic = 0x56490001,
+    vi,
+    completion_queue,
+    protection_tag,
+    connection
+  };
+
+  explicit object(kind k) noexcept : kind_(k) {}
+  object(const object&) = delete;
+  object& operator=(const object&) = delete;
+  ~object() { const_cast<volatile kind&>(kind_) = kind::none; }
+
+  /// \return null for a handle that is null or of another kind
+  template <class T>
+  static T* at(VIP_PVOID handle) noexcept {
+    object* const o = static_cast<object*>(handle);
+    return o && o->kind_ == T::its_kind ? static_cast<T*>(o) : nullptr;
+  }
+  VIP_PVOID handle() noexcept { return this; }
+
+ private:
+  kind kind_;
+};
+
+/// Calls `f` and turns exceptions into codes of vipl.h.
+template <class F>
+VIP_RETURN guarded(F f) noexcept {
+  try {
+    return f();
+  } catch (const error& e) {
+    switch (e.kind()) {
+      case errc::timed_out:
+      case errc::stopped:
+        return VIP_TIMEOUT;
+      case errc::unreachable:
+      case errc::peer_lost:
+      case errc::closed:
+        return VIP_NOT_REACHABLE;
+      case errc::invalid_argument:
+        return VIP_INVALID_PARAMETER;
+      default:
+        return VIP_ERROR_RESOURCE;
+    }
+  } catch (const std::exception&) {
+    return VIP_ERROR_RESOURCE;
+  }
+}
+
+}  // namespace weft::vipl

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections of equals: calls of vipl.h. The first of the two processes listens at a place that both
+// derive from their addresses, and the other connects; on two hosts, the one with the lower address
+// listens.
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "bindings/vipl/connection.hpp"
+
+using namespace weft;
+using namespace weft::vipl;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// Until the other side is looked for again.
+constexpr std::chrono::milliseconds pause{2};
+
+struct meeting {
+  end_point here, there;
+  bool same_host = false;
+  std::string place;
+};
+
+meeting meeting_of(const end_point& here, const end_point& there) {
+  meeting m{here, there, is_this_host(there.host), {}};
+  if (m.same_host) m.here.host = m.there.host = {127, 0, 0, 1};
+  m.place = place_of_pair(m.here, m.there);
+  return m;
+}
+
+void sleep_until(time_point when, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  stopped.wait_until(lock, stop, when, [] { return false; });
+}
+
+/// The side that listens. \return nothing: another process listens there
+std::optional<VIP_RETURN> meet_at(vi& v, const meeting& m, time_point until,
+                                  const std::stop_token& stop) {
+  std::optional<listener> at;
+  try {
+    at.emplace(blocking<listener>().run(
+        v.owner.context().listen(listening_address(m.place)), time_point::max()));
+  } catch (const error& e) {
+    if (e.kind() == errc::system) return std::nullopt;
+    throw;
+  }
+  for (;;) {
+    auto request = blocking<listener::connection_request>().run(at->next(), until, stop);
+    const std::optional<requester> from = requester::unpack(request.private_data());
+    if (!from || !from->who.of_equals || from->from.discriminator != m.there.discriminator) {
+      request.reject("these two VIs meet without others");
+      continue;
+    }
+    if (from->who.reliability != v.attributes.ReliabilityLevel) {
+      request.reject(misfit_text);
+      return VIP_INVALID_RELIABILITY_LEVEL;
+    }
+    return accept(v, request, from->who);
+  }
+}
+
+VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token& stop) {
+  const bool may_listen = m.same_host || m.here.host < m.there.host;
+  const bool may_connect = m.same_host || !may_listen;
+  for (;;) {
+    if (may_listen)
+      if (const auto result = meet_at(v, m, until, stop)) return *result;
+    if (may_connect) {
+      requester me{{}, m.here};
+      {
+        const nic::locked lock(v.owner);
+        if (v.state == VIP_STATE_IDLE) v.begin_connecting();
+        me.who = v.introduce();
+        me.who.of_equals = 1;
+      }
+      const VIP_RETURN result =
+          request(v, connecting_address(m.there.host, m.place), me, until, stop);
+      if (result != VIP_NO_MATCH && result != VIP_NOT_REACHABLE && result != VIP_REJECT)
+        return result;
+    }
+    const time_point next = steady_clock::now() + pause;
+    if (stop.stop_requested() || next >= until) return VIP_TIMEOUT;
+    sleep_until(next, stop);
+  }
+}
+
+void attempt(vi& v, const meeting& m, time_point until, const std::stop_token& stop) noexcept {
+  const VIP_RETURN result = guarded([&] { return meet(v, m, until, stop); });
+  const nic::locked lock(v.owner);
+  if (result != VIP_SUCCESS && v.state == VIP_STATE_CONNECT_PENDING) v.stop_connecting();
+  v.attempt->result = result;
+  v.attempt->over = true;
+  v.owner.note_event();
+}
+
+/// The attempt is over. \return its result
+VIP_RETURN end(vi& v, VIP_VI_ATTRIBUTES* attributes) {
+  v.attempt->thread.join();
+  const nic::locked lock(v.owner);
+  const VIP_RETURN result = v.attempt->result;
+  v.attempt.reset();
+  if (result == VIP_SUCCESS && attributes) *attributes = attributes_of(v.remote);
+  return result;
+}
+
+}  // namespace
+
+VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local,
+                                 VIP_NET_ADDRESS* remote, VIP_ULONG timeout) {
+  vi* const v = object::at<vi>(handle);
+  const std::optional<end_point> here = end_point::of(local), there = end_point::of(remote);
+  if (!v || !here || !there) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    const meeting m = meeting_of(*here, *there);
+    {
+      const nic::locked lock(v->owner);
+      if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
+      v->begin_connecting();
+      v->attempt.emplace();
+    }
+    v->attempt->thread = std::jthread([v, m, until = deadline_of(timeout)](
+                                          const std::stop_token& stop) {
+      attempt(*v, m, until, stop);
+    });
+    return VIP_SUCCESS;
+  });
+}
+
+VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
+  vi* const v = object::at<vi>(handle);
+  if (!v) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    {
+      nic::locked lock(v->owner);
+      if (!v->attempt) return VIP_INVALID_STATE;
+      lock.poll();
+      if (!v->attempt->over) return VIP_NOT_DONE;
+    }
+    return end(*v, attributes);
+  });
+}
+
+VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attributes) {
+  vi* const v = object::at<vi>(handle);
+  if (!v) return VIP_INVALID_PARAMETER;
+  return guarded([&] {
+    {
+      const nic::locked lock(v->owner);
+      if (!v->attempt) return VIP_INVALID_STATE;
+    }
+    v->owner.wait(time_point::max(), [v] { return v->attempt->over; });
+    return end(*v, attributes);
+  });
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes that two NICs exchange. Processes of one architecture; every field is checked before use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace weft::vipl {
+
+/// The number of the handler that takes all messages between NICs.
+inline constexpr std::uint32_t handler_number = 0x56495031;
+inline constexpr std::uint32_t wire_magic = 0x56495001;  // with the version of these formats
+
+/// Bytes of the longest message to the handler, with its header.
+inline constexpr std::size_t longest_message = 8 * 1024;
+
+enum class message : std::uint8_t {
+  data,       ///< a send; its bytes follow, or have been written to the descriptor's buffers
+  written,    ///< an RDMA write with immediate data has ended
+  asks,       ///< which receive descriptors are posted? Answered by `descriptors`
+  ahead,      ///< receive descriptors that travel ahead
+  connected,  ///< the server, or the listening peer, has accepted. Answered by one `verdict`
+  broken,     ///< the VI of the sender has left the connection by an error
+  left,       ///< the same in good order
+};
+
+/// The answer to `data`, `written` and `connected` where one is wanted: one byte.
+enum class verdict : std::uint8_t { ok, no_descriptor, too_long, gone };
+
+enum flags : std::uint8_t {
+  with_immediate = 1,  ///< `immediate` is valid
+  in_place = 2,        ///< the bytes have been written to the descriptor's buffers
+  unplaced = 4,        ///< there was no descriptor that would hold them: no bytes come
+};
+
+/// The beginning of each message.
+struct header {
+  std::uint32_t vi;     ///< the number of the receiving VI
+  std::uint16_t epoch;  ///< of its connection
+  message what;
+  std::uint8_t flags;
+  std::uint32_t length;  ///< bytes of the message; of `ahead`, the number of descriptors
+  std::uint32_t immediate;
+};
+static_assert(sizeof(header) == 16 && std::is_trivially_copyable_v<header>);
+
+/// Bytes of the longest send that travels inside its message.
+inline constexpr std::size_t longest_inline = longest_message - sizeof(header);
+
+/// A receive descriptor, followed by its places.
+struct descriptor_ahead {
+  std::uint32_t number;    ///< of the message of this connection that it will take
+  std::uint32_t capacity;  ///< bytes
+  std::uint32_t places;
+};
+static_assert(sizeof(descriptor_ahead) == 12);
+
+struct place_ahead {
+  std::uint32_t handle;
+  std::uint32_t length;
+  std::uint64_t address;
+};
+static_assert(sizeof(place_ahead) == 16);
+
+/// The most descriptors that travel in one message.
+inline constexpr std::size_t descriptors_in_batch = 32;
+
+/// What a VI tells its peer: in the private data of a connection request, and in `connected`.
+struct introduction {
+  std::uint32_t magic;
+  std::uint32_t vi;
+  std::uint16_t epoch;
+  std::uint16_t reliability;
+  std::uint8_t rdma_write, rdma_read;
+  std::uint8_t of_equals;  ///< by VipConnectPeerRequest
+  std::uint8_t address_length, discriminator_length;
+  std::uint8_t reserved[3];
+  std::uint32_t tag;  ///< protection tag
+  std::uint64_t max_transfer;
+  std::uint64_t secret;   ///< of its NIC: makes the keys of regions for RDMA
+  std::uint64_t landing;  ///< of this connection: makes the keys of regions for messages
+};
+static_assert(sizeof(introduction) == 48 && std::is_trivially_copyable_v<introduction>);
+
+/// Takes values from the front of bytes. Nothing when there are too few.
+class reader {
+ public:
+  explicit reader(std::span<const std::byte> from) noexcept : rest_(from) {}
+  std::span<const std::byte> rest() const noexcept { return rest_; }
+
+  template <class T>
+  std::optional<T> take() noexcept {
+    if (rest_.size() < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return value;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+/// Which of the regions over registered memory.
+enum class access : std::uint8_t { rdma, landing };
+
+constexpr std::uint64_t scramble(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+/// The key of a region. Both sides make it; a wrong tag or handle gives the key of no region.
+/// \param tag for access::rdma the protection tag; otherwise 0
+constexpr std::uint64_t region_key(std::uint64_t secret, access what, std::uint32_t tag,
+                                   std::uint32_t handle) noexcept {
+  const std::uint64_t name = std::uint64_t{tag} << 32 | handle;
+  return scramble(scramble(secret ^ scramble(name)) + static_cast<std::uint64_t>(what)) | 1;
+}
+
+}  // namespace weft::vipl

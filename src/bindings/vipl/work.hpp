@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A descriptor on a send queue, and the operations of weft that it becomes.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <vector>
+
+#include <weft/detail/call_ops.hpp>
+#include <weft/endpoint.hpp>
+
+#include "bindings/vipl/wire.hpp"
+
+namespace weft::vipl {
+
+class vi;
+
+/// With the NIC locked. Belongs to its VI, which uses it again.
+class work {
+ public:
+  enum class what : std::uint8_t { send, write, read };
+  /// moving: puts or gets, or the question for a descriptor, are in flight. committing: the message
+  /// is. A work commits when all before it have.
+  enum class stage : std::uint8_t { queued, moving, moved, committing, finished };
+
+  explicit work(vi& of) noexcept : owner(of) {}
+
+  vi& owner;
+  VIP_DESCRIPTOR* descriptor = nullptr;
+  what kind = what::send;
+  stage now = stage::queued;
+  bool fenced = false;
+  bool immediate = false;
+  bool placed = false;    ///< a send: its bytes go to the descriptor's buffers, by puts
+  bool unplaced = false;  ///< a send: there is no descriptor for it
+  std::uint32_t length = 0;
+  std::uint32_t label = 0;   ///< of a message: its number on the connection
+  std::uint32_t status = 0;  ///< bits of errors
+  bool takes_descriptor() const noexcept { return kind == what::send || (kind == what::write && immediate); }
+
+  struct part final : detail::transfer_operation {
+    part(work& w, const detail::transfer_request& r) noexcept
+        : transfer_operation(r, &ended), whole(w) {}
+    static void ended(operation& op) noexcept;
+    work& whole;
+  };
+  struct sending final : detail::send_operation {
+    sending(work& w, const detail::send_request& r) noexcept
+        : send_operation(r, &ended), whole(w) {}
+    static void ended(operation& op) noexcept;
+    work& whole;
+  };
+  struct calling final : detail::raw_call_operation {
+    calling(work& w, const detail::raw_call_request& r) noexcept
+        : raw_call_operation(r, &ended), whole(w) {}
+    static void ended(operation& op) noexcept;
+    work& whole;
+  };
+
+  std::list<part> parts;
+  std::size_t parts_left = 0;
+  std::optional<sending> sent;
+  std::optional<calling> called;
+  std::vector<std::byte> message;
+  std::vector<std::byte> answer;
+
+  void clear() noexcept {
+    parts.clear();
+    sent.reset();
+    called.reset();
+    now = stage::queued;
+    placed = unplaced = immediate = fenced = false;
+    status = 0;
+  }
+};
+
+}  // namespace weft::vipl
