@@ -268,6 +268,10 @@ typedef void (*VIP_VI_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP
 typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP_VI_HANDLE ViHandle,
                                 VIP_BOOLEAN RecvQueue);
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 /* --- the NIC --------------------------------------------------------------------------------- */
 
 /* Opens a NIC: a context of weft with its transports, as the WEFT_* variables choose them.
@@ -414,6 +418,10 @@ VIP_RETURN VipNSGetHostByName(IN VIP_NIC_HANDLE NicHandle, IN VIP_CHAR* Name,
 VIP_RETURN VipNSGetHostByAddr(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Address,
                               OUT VIP_CHAR* Name, IN OUT VIP_ULONG* NameLen);
 VIP_RETURN VipNSShutdown(IN VIP_NIC_HANDLE NicHandle);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -36,35 +36,6 @@ VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept {
           who.rdma_read ? VIP_TRUE : VIP_FALSE};
 }
 
-namespace {
-
-/// Tells the other side that its VI is connected, and waits for its agreement.
-class telling final : public detail::raw_call_operation {
- public:
-  telling(const endpoint& to, const_buffer message, mutable_buffer answer)
-      : raw_call_operation(to.call(am{handler_number}, message, answer),
-                           [](operation& op) noexcept { static_cast<telling&>(op).over = true; }) {}
-  bool over = false;
-};
-
-bool tell_connected(vi& v, const endpoint& to, const introduction& who) {
-  std::array<std::byte, sizeof(header) + sizeof(introduction)> message;
-  std::array<std::byte, 1> answer{};
-  const header h{who.vi, who.epoch, message::connected, 0, 0, 0};
-  introduction me{};
-  {
-    const nic::locked lock(v.owner);
-    me = v.introduce();
-  }
-  std::memcpy(message.data(), &h, sizeof h);
-  std::memcpy(message.data() + sizeof h, &me, sizeof me);
-  telling t(to, message, answer);
-  if (!v.owner.loop().start(t)) v.owner.wait(time_point::max(), [&t] { return t.over; });
-  return t.status == errc::ok && static_cast<verdict>(answer[0]) == verdict::ok;
-}
-
-}  // namespace
-
 VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who) {
   const auto give_up = [&v](VIP_RETURN why) {
     const nic::locked lock(v.owner);
@@ -75,10 +46,13 @@ VIP_RETURN accept(vi& v, listener::connection_request& request, const introducti
     const endpoint to = blocking<endpoint>().run(request.accept(), time_point::max());
     {
       const nic::locked lock(v.owner);
-      v.connected_to(to, who);
+      v.set_peer(to, who);
+      const introduction me = v.introduce();
+      v.say(message::connected, std::as_bytes(std::span(&me, 1)));
     }
-    if (!tell_connected(v, to, who)) return give_up(VIP_TIMEOUT);
-  } catch (const error&) {
+    v.owner.wait(time_point::max(), [&v] { return v.heard != vi::answer::none; });
+    if (v.heard == vi::answer::no) return give_up(VIP_TIMEOUT);
+  } catch (const std::exception&) {
     return give_up(VIP_TIMEOUT);
   }
   v.send_ahead();
@@ -91,10 +65,12 @@ VIP_RETURN request(vi& v, const std::string& address, const requester& me, time_
   try {
     const endpoint to =
         blocking<endpoint>().run(v.owner.context().connect(address, me.packed()), until, stop);
-    v.owner.wait(until, [&] { return v.heard || stop.stop_requested(); });
+    v.owner.wait(until, [&] { return v.heard != vi::answer::none || stop.stop_requested(); });
     const nic::locked lock(v.owner);
-    if (v.heard) {
-      v.connected_to(to, v.remote);
+    if (v.heard == vi::answer::yes) {
+      v.set_peer(to, v.remote);
+      v.state = VIP_STATE_CONNECTED;
+      v.say(message::agreed);
       result = VIP_SUCCESS;
     } else {
       v.stop_connecting();

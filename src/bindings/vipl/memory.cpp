@@ -9,8 +9,9 @@ VIP_MEM_HANDLE memory_table::add(std::unique_ptr<registration> r) {
   if (free_.empty()) {
     if (slots_.size() > slot_mask) return 0;
     free_.reserve(slots_.size() + 1);
-    slots_.emplace_back().handle = static_cast<VIP_MEM_HANDLE>(slots_.size() - 1);
-    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+    const auto number = static_cast<VIP_MEM_HANDLE>(slots_.size());
+    slots_.emplace_back().handle = number;
+    free_.push_back(number);
   }
   slot& s = slots_[free_.back()];
   free_.pop_back();

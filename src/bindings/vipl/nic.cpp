@@ -85,7 +85,7 @@ nic::nic(std::string name)
       context_(std::in_place, options_of_nic()),
       loop_(*context_) {
   inbound_ = context_->on_inline(am{handler_number},
-                                 [this](const inline_call& c) { return on_message(c); });
+                                 [this](const inline_call& c) { on_message(c); });
   service_.emplace([this] { wait(time_point::max(), [this] { return service_->wanted(); }); });
 }
 
@@ -114,7 +114,7 @@ nic::~nic() {
 // --- locked -------------------------------------------------------------------------------------
 
 nic::locked::~locked() {
-  if (!nic_.to_send_.empty()) nic_.send_waiting();
+  nic_.do_now();
   const bool tell = nic_.leads_ && nic_.events_ != before_;
   hold_.reset();
   if (tell) nic_.wake_leader();
@@ -128,19 +128,42 @@ void nic::note_event() noexcept {
   turned_.notify_all();
 }
 
-void nic::send_soon(endpoint to, const header& h) {
-  to_send_.push_back({std::move(to), h});
-  service_->add([this] { const locked lock(*this); });
+/// The thread that holds the lock does it before it releases the lock; where that is a thread of
+/// weft, the service does.
+void nic::do_later() noexcept {
+  if (!leads_ && !polls_) service_->add([this] { const locked lock(*this); });
 }
 
-void nic::send_waiting() noexcept {
-  std::vector<waiting_message> all;
-  all.swap(to_send_);
-  for (const waiting_message& m : all) try {
+void nic::send_soon(const endpoint& to, const header& h) noexcept {
+  if (!to_send_.empty() && h.what == message::arrived) {
+    header& last = to_send_.back().what;  // confirms earlier messages as well
+    if (last.what == h.what && last.vi == h.vi && last.epoch == h.epoch) {
+      last.length = h.length;
+      return;
+    }
+  }
+  to_send_.push_back({to, h});
+  do_later();
+}
+
+void nic::settle_soon(const vi& v) noexcept {
+  to_settle_.push_back(v.number);
+  do_later();
+}
+
+void nic::do_now() noexcept {
+  if (to_send_.empty() && to_settle_.empty()) return;
+  std::vector<waiting_message> messages;
+  messages.swap(to_send_);
+  for (const waiting_message& m : messages) try {
       send_now(m.to, m.what);
     } catch (const std::exception&) {
       // No memory: the peer learns of it when the context ends.
     }
+  std::vector<std::uint32_t> vis;
+  vis.swap(to_settle_);
+  for (const std::uint32_t number : vis)
+    if (vi* const v = find(number)) v->settle();
 }
 
 void nic::send_now(const endpoint& to, const header& h, std::span<const std::byte> body) {
@@ -191,14 +214,29 @@ vi* nic::find(std::uint32_t number) const noexcept {
 }
 
 /// With the progress lock held, on any thread that makes progress; calls no function of weft.
-std::size_t nic::on_message(const inline_call& c) {
+void nic::on_message(const inline_call& c) {
   reader in(c.data);
   const std::optional<header> h = in.take<header>();
-  if (!h) return 0;
+  if (!h) return;
   vi* const v = find(h->vi);
-  if (v) return v->on_message(*h, c.from, in.rest(), c.room);
-  c.room[0] = static_cast<std::byte>(verdict::gone);
-  return 1;
+  if (v && v->epoch() == h->epoch)
+    v->on_message(*h, c.from, in.rest());
+  else if (h->what == message::connected)
+    refuse_connection(c.from, in.rest());
+}
+
+/// The requester does not wait any more.
+void nic::refuse_connection(peer_id from, std::span<const std::byte> rest) {
+  const std::optional<introduction> who = reader(rest).take<introduction>();
+  if (!who) return;
+  service_->add([this, from, h = header{who->vi, who->epoch, message::gone, 0, 0, 0}] {
+    guarded([&] {
+      const endpoint to = context_->peer(from);
+      const locked lock(*this);
+      send_now(to, h);
+      return VIP_SUCCESS;
+    });
+  });
 }
 
 void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept {
@@ -259,6 +297,7 @@ bool nic::wait_for(time_point until, bool (*over)(void*), void* argument) {
         [](void* a) {
           auto& it = *static_cast<leading*>(a);
           it.owner.leads_ = true;
+          it.owner.do_now();
           return it.over(it.argument);
         },
         &asked);

@@ -48,7 +48,11 @@ class nic final : public object {
     locked& operator=(const locked&) = delete;
     ~locked();
     /// Makes progress. Ends of operations and messages of peers are handled inside.
-    void poll() noexcept { hold_->poll(); }
+    void poll() noexcept {
+      nic_.polls_ = true;
+      hold_->poll();
+      nic_.polls_ = false;
+    }
 
    private:
     nic& nic_;
@@ -68,7 +72,9 @@ class nic final : public object {
   /// What a waiting thread may wait for has happened.
   void note_event() noexcept;
   /// Sends a message later, but soon: also for the handler of messages.
-  void send_soon(endpoint to, const header& h);
+  void send_soon(const endpoint& to, const header& h) noexcept;
+  /// The VI has something to do that the handler of messages may not.
+  void settle_soon(const vi& v) noexcept;
   /// Sends a message at once. Not in the handler of messages.
   void send_now(const endpoint& to, const header& h, std::span<const std::byte> body = {});
   void raise(const VIP_ERROR_DESCRIPTOR& e);
@@ -108,8 +114,10 @@ class nic final : public object {
   std::optional<bool> follow(std::unique_lock<std::mutex>& lock, time_point until,
                              bool (*over)(void*), void* argument);
   void wake_leader() noexcept;
-  void send_waiting() noexcept;  // locked
-  std::size_t on_message(const inline_call& c);
+  void do_later() noexcept;  // locked, as these
+  void do_now() noexcept;
+  void on_message(const inline_call& c);
+  void refuse_connection(peer_id from, std::span<const std::byte> rest);
   void lost(peer_id who);
 
   struct waiting_message {
@@ -128,6 +136,8 @@ class nic final : public object {
   std::vector<std::uint16_t> uses_;
   std::map<peer_id, std::unique_ptr<remote_nic>> remotes_;
   std::vector<waiting_message> to_send_;
+  std::vector<std::uint32_t> to_settle_;  // numbers of VIs
+  bool polls_ = false;                    // inside locked::poll
   std::uint64_t events_ = 0;
   bool leads_ = false;  // a thread is inside external_loop::wait
   VIP_ERROR_HANDLER error_handler_ = nullptr;

@@ -27,78 +27,91 @@ void scatter(const VIP_DESCRIPTOR& to, std::span<const std::byte> bytes) noexcep
   }
 }
 
-std::size_t answer(mutable_buffer room, verdict v) noexcept {
-  room[0] = static_cast<std::byte>(v);
-  return 1;
-}
-
 }  // namespace
 
 // --- messages -----------------------------------------------------------------------------------
 
-std::size_t vi::on_message(const header& h, peer_id from, std::span<const std::byte> rest,
-                           mutable_buffer room) noexcept {
-  if (h.epoch != epoch_) return answer(room, verdict::gone);
-  if (h.what == message::connected) {
-    const std::optional<introduction> who = reader(rest).take<introduction>();
-    if (!who || who->magic != wire_magic || state != VIP_STATE_CONNECT_PENDING || heard)
-      return answer(room, verdict::gone);
-    remote = *who;
-    peer_id_ = from;
-    heard = true;
-    state = VIP_STATE_CONNECTED;
-    owner.note_event();
-    return answer(room, verdict::ok);
+void vi::on_message(const header& h, peer_id from, std::span<const std::byte> rest) noexcept {
+  if (state == VIP_STATE_CONNECT_PENDING) {
+    if (h.what == message::connected && heard == answer::none && peer_id_ == no_peer) {
+      const std::optional<introduction> who = reader(rest).take<introduction>();
+      if (!who || who->magic != wire_magic) return;
+      remote = *who;
+      peer_id_ = from;
+      heard = answer::yes;
+    } else if (from == peer_id_ && h.what == message::agreed) {
+      heard = answer::yes;
+      state = VIP_STATE_CONNECTED;
+    } else if (from == peer_id_) {
+      heard = answer::no;
+    }
+    return owner.note_event();
   }
-  if (state != VIP_STATE_CONNECTED || from != peer_id_) return answer(room, verdict::gone);
+  if (state != VIP_STATE_CONNECTED || from != peer_id_) return;
   switch (h.what) {
     case message::data:
     case message::written: {
-      const received_message m{
-          h.length, (h.flags & with_immediate) != 0, h.immediate,
-          h.what == message::data ? std::uint32_t{VIP_STATUS_OP_RECEIVE}
-                                  : std::uint32_t{VIP_STATUS_OP_REMOTE_RDMA_WRITE}};
-      return answer(room, arrive(m, rest, h.flags));
+      const received_message m{h.length, (h.flags & with_immediate) != 0, h.immediate,
+                               h.what == message::data
+                                   ? std::uint32_t{VIP_STATUS_OP_RECEIVE}
+                                   : std::uint32_t{VIP_STATUS_OP_REMOTE_RDMA_WRITE}};
+      return arrive(m, rest, h.flags);
     }
+    case message::arrived:
+      return on_arrived(h.length);
+    case message::refused:
+      return on_refused(h.length);
     case message::asks:
       peer_places_ = true;
-      try {
-        std::vector<std::byte> list;
-        const std::size_t count = describe(h.length, room.size() - 8, list);
-        const std::uint32_t head[2] = {h.length, static_cast<std::uint32_t>(count)};
-        std::memcpy(room.data(), head, sizeof head);
-        if (!list.empty()) std::memcpy(room.data() + sizeof head, list.data(), list.size());
-        return sizeof head + list.size();
-      } catch (const std::exception&) {
-        return answer(room, verdict::gone);
-      }
+      asked_ = h.length;
+      return owner.settle_soon(*this);
     case message::ahead:
       try {
         learn(rest);
       } catch (const std::exception&) {
         // No memory: they are asked for.
       }
-      return answer(room, verdict::ok);
+      return owner.settle_soon(*this);
     case message::broken:
     case message::left:
-      fail(VIP_ERROR_CONN_LOST, nullptr, false);
-      return answer(room, verdict::ok);
+      return fail(VIP_ERROR_CONN_LOST, nullptr, false);
     case message::connected:
+    case message::agreed:
+    case message::gone:
       break;
   }
-  return answer(room, verdict::gone);
 }
 
-verdict vi::arrive(const received_message& m, std::span<const std::byte> bytes,
-                   std::uint8_t how) noexcept {
-  ++arrived_;
+void vi::settle() noexcept {
+  try {
+    if (asked_ && state == VIP_STATE_CONNECTED) send_ahead_from(*asked_);
+    asked_.reset();
+    if (state == VIP_STATE_CONNECTED) go_on_after_answer();
+  } catch (const std::exception&) {
+    connection_lost();  // no memory
+  }
+  pump();
+}
+
+/// A message found no descriptor that holds it.
+void vi::refuse(std::uint32_t label) noexcept {
+  if (attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION) return;
+  header h = header_of(message::refused);
+  h.length = label;
+  owner.send_soon(peer_, h);
+}
+
+void vi::arrive(const received_message& m, std::span<const std::byte> bytes,
+                std::uint8_t how) noexcept {
+  const std::uint32_t label = arrived_++;
   const bool is_data = m.operation == VIP_STATUS_OP_RECEIVE;
   const bool placed = (how & in_place) != 0, lacks_place = (how & unplaced) != 0;
   const bool reliable = attributes.ReliabilityLevel != VIP_SERVICE_UNRELIABLE;
   const bool fits = !posted_.empty() && (!is_data || m.length <= posted_.front().capacity);
   if (posted_.empty() || (lacks_place && fits)) {
+    refuse(label);
     if (reliable) fail(VIP_ERROR_RECVQ_EMPTY, nullptr, true);
-    return verdict::no_descriptor;
+    return;
   }
   VIP_DESCRIPTOR& d = *posted_.front().descriptor;
   std::uint32_t status = m.operation;
@@ -107,21 +120,24 @@ verdict vi::arrive(const received_message& m, std::span<const std::byte> bytes,
     status |= VIP_STATUS_IMMEDIATE;
   }
   if (!fits) {
+    refuse(label);
     complete_receive(status | VIP_STATUS_LENGTH_ERROR, 0);
     if (reliable) fail(VIP_ERROR_CONN_LOST, &d, true);
-    return verdict::too_long;
+    return;
   }
   if (is_data && !placed) {
     if (bytes.size() != m.length) {  // no correct peer sends that
       complete_receive(status | VIP_STATUS_TRANSPORT_ERROR, 0);
-      fail(VIP_ERROR_CONN_LOST, &d, true);
-      return verdict::gone;
+      return fail(VIP_ERROR_CONN_LOST, &d, true);
     }
     scatter(d, bytes);
   }
   if (placed) peer_places_ = true;
   complete_receive(status, m.length);
-  return verdict::ok;
+  if (attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION) return;
+  header h = header_of(message::arrived);
+  h.length = arrived_;
+  owner.send_soon(peer_, h);
 }
 
 void vi::complete_receive(std::uint32_t status, std::uint32_t length) noexcept {
@@ -222,16 +238,16 @@ bool vi::worth_sending_ahead() const noexcept {
   return told_ <= arrived_ || until - told_ >= descriptors_in_batch;
 }
 
-void vi::send_ahead_locked() {
-  const std::uint32_t from = std::max(told_, arrived_);
+void vi::send_ahead_locked() { send_ahead_from(std::max(told_, arrived_)); }
+
+void vi::send_ahead_from(std::uint32_t from) {
   std::vector<std::byte> list;
   const std::uint32_t none[2] = {from, 0};
   append(list, none);
   const std::size_t count = describe(from, longest_inline, list);
-  if (count == 0) return;
   const std::uint32_t head[2] = {from, static_cast<std::uint32_t>(count)};
   std::memcpy(list.data(), head, sizeof head);
-  owner.send_now(peer_, header_of(message::ahead), list);
+  say(message::ahead, list);
 }
 
 void vi::send_ahead() {

@@ -40,11 +40,6 @@ void work::sending::ended(operation& op) noexcept {
   self.whole.owner.on_committed(self.whole, self.status);
 }
 
-void work::calling::ended(operation& op) noexcept {
-  auto& self = static_cast<calling&>(op);
-  self.whole.owner.on_answered(self.whole, self.status);
-}
-
 work& vi::take_work() {
   if (free_works_.empty()) {
     all_works_.push_back(std::make_unique<work>(*this));
@@ -193,12 +188,8 @@ void vi::place(work& w, const known_descriptor& at) {
 void vi::ask(work& w) {
   header h = header_of(message::asks);
   h.length = w.label;
-  w.message.resize(sizeof h);
-  std::memcpy(w.message.data(), &h, sizeof h);
-  w.answer.resize(longest_message);
-  w.called.emplace(w, peer_.call(am{handler_number}, w.message, w.answer));
-  w.now = work::stage::moving;
-  if (w.called->start_held()) on_answered(w, w.called->status);
+  owner.send_now(peer_, h);
+  w.now = work::stage::asking;
 }
 
 void vi::begin_rdma(work& w) {
@@ -263,50 +254,63 @@ void vi::commit(work& w) {
     }
   }
   w.now = work::stage::committing;
-  if (attributes.ReliabilityLevel == VIP_SERVICE_RELIABLE_RECEPTION) {
-    w.answer.resize(1);
-    w.called.emplace(w, peer_.call(am{handler_number}, w.message, w.answer));
-    if (w.called->start_held()) on_answered(w, w.called->status);
-  } else {
-    w.sent.emplace(w, peer_.post_bytes(am{handler_number}, w.message));
-    if (w.sent->start_held()) on_committed(w, w.sent->status);
-  }
+  w.sent.emplace(w, peer_.post_bytes(am{handler_number}, w.message));
+  if (w.sent->start_held()) on_committed(w, w.sent->status);
 }
 
 void vi::on_committed(work& w, errc status) noexcept {
-  finish(w, status == errc::ok ? 0 : VIP_STATUS_TRANSPORT_ERROR);
-  pump();
-}
-
-void vi::on_answered(work& w, errc status) noexcept {
-  const std::size_t size = status == errc::ok ? w.called->take() : 0;
-  if (w.now == work::stage::committing) {
-    const auto told = size == 1 ? static_cast<verdict>(w.answer[0]) : verdict::gone;
-    if (told == verdict::ok)
-      finish(w, 0);
-    else
-      failed_at_peer(w, told);
-  } else if (size < 2) {  // not a list of descriptors
+  if (status != errc::ok)
     finish(w, VIP_STATUS_TRANSPORT_ERROR);
-  } else {
-    try {
-      learn({w.answer.data(), size});
-      while (!known_.empty() && known_.front().label < w.label) known_.pop_front();
-      if (!known_.empty() && known_.front().label == w.label) {
-        place(w, known_.front());
-      } else {
-        w.unplaced = true;
-        w.now = work::stage::moved;
-      }
-    } catch (const std::exception&) {
-      finish(w, VIP_STATUS_TRANSPORT_ERROR);
-    }
-  }
+  else if (attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION || w.label < confirmed_)
+    finish(w, 0);
+  else if (state != VIP_STATE_CONNECTED)
+    finish(w, VIP_STATUS_DESC_FLUSHED_ERROR);
+  else
+    w.now = work::stage::unconfirmed;
   pump();
 }
 
-void vi::failed_at_peer(work& w, verdict why) noexcept {
-  finish(w, why == verdict::gone ? VIP_STATUS_TRANSPORT_ERROR : VIP_STATUS_REMOTE_DESC_ERROR);
+/// In the handler of messages, as on_refused.
+void vi::on_arrived(std::uint32_t messages) noexcept {
+  confirmed_ = messages;
+  for (work* w : works_) {
+    if (w->now != work::stage::unconfirmed) continue;
+    if (w->label >= messages) break;
+    finish(*w, 0);
+  }
+  publish_sends();
+}
+
+void vi::on_refused(std::uint32_t label) noexcept {
+  for (work* w : works_)
+    if (w->takes_descriptor() && w->label == label &&
+        (w->now == work::stage::unconfirmed || w->now == work::stage::committing))
+      w->status = VIP_STATUS_REMOTE_DESC_ERROR;
+  abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
+  publish_sends();
+}
+
+/// The connection has ended: no answer will come.
+void vi::abandon(std::uint32_t status) noexcept {
+  for (work* w : works_)
+    if (w->now == work::stage::unconfirmed || w->now == work::stage::asking)
+      finish(*w, w->status != 0 ? w->status : status);
+}
+
+/// The peer has answered the question of a work. Not in the handler of messages.
+void vi::go_on_after_answer() {
+  for (std::size_t i = 0; i != started_; ++i) {
+    work& w = *works_[i];
+    if (w.now != work::stage::asking) continue;
+    while (!known_.empty() && known_.front().label < w.label) known_.pop_front();
+    if (!known_.empty() && known_.front().label == w.label) {
+      place(w, known_.front());
+    } else {
+      w.unplaced = true;
+      w.now = work::stage::moved;
+    }
+    break;
+  }
 }
 
 }  // namespace weft::vipl

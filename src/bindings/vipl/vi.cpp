@@ -86,9 +86,10 @@ introduction vi::introduce() const noexcept {
 void vi::begin_connecting() noexcept {
   state = VIP_STATE_CONNECT_PENDING;
   epoch_ = owner.next_epoch();
-  heard = false;
+  heard = answer::none;
+  asked_.reset();
   peer_id_ = no_peer;
-  arrived_ = told_ = next_label_ = 0;
+  arrived_ = told_ = next_label_ = confirmed_ = 0;
   peer_places_ = false;
   known_.clear();
 }
@@ -97,25 +98,29 @@ void vi::stop_connecting() noexcept {
   state = VIP_STATE_IDLE;
   epoch_ = owner.next_epoch();
   peer_ = {};
+  peer_id_ = no_peer;
 }
 
-void vi::connected_to(const endpoint& to, const introduction& who) noexcept {
+void vi::set_peer(const endpoint& to, const introduction& who) {
   peer_ = to;
   peer_id_ = to.id();
   remote = who;
-  if (state == VIP_STATE_CONNECT_PENDING) state = VIP_STATE_CONNECTED;
-  try {
-    owner.watch(to);
-    // It may have failed already, when the peer could not be told.
-    if (state == VIP_STATE_ERROR) owner.send_now(peer_, header_of(message::broken));
-  } catch (const std::exception&) {
-    connection_lost();
-  }
+  owner.watch(to);
+}
+
+void vi::say(message what, std::span<const std::byte> body) {
+  owner.send_now(peer_, header_of(what), body);
 }
 
 header vi::header_of(message what) const noexcept { return {remote.vi, remote.epoch, what, 0, 0, 0}; }
 
-void vi::connection_lost() noexcept { fail(VIP_ERROR_CONN_LOST, nullptr, false); }
+void vi::connection_lost() noexcept {
+  if (state == VIP_STATE_CONNECT_PENDING) {
+    heard = answer::no;
+    owner.note_event();
+  }
+  fail(VIP_ERROR_CONN_LOST, nullptr, false);
+}
 
 void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
   if (state != VIP_STATE_CONNECTED) return;
@@ -138,6 +143,7 @@ void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
   } catch (const std::exception&) {
     // No memory: the receives are flushed by the disconnect.
   }
+  abandon(VIP_STATUS_TRANSPORT_ERROR);
   pump();
   owner.note_event();
 }
@@ -149,7 +155,8 @@ void vi::disconnect() {
     if (attempt) attempt->thread.request_stop();
     if (state == VIP_STATE_CONNECTED) {
       state = VIP_STATE_ERROR;
-      if (peer_) owner.send_now(peer_, header_of(message::left));
+      say(message::left);
+      abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
       pump();
     }
   }

@@ -86,29 +86,33 @@ class vi final : public object {
   VIP_VI_ATTRIBUTES attributes;
   std::uint32_t number = 0;
   std::optional<peer_attempt> attempt;
-  bool heard = false;       ///< of a client: the server has accepted
+  /// What the other side has said to a connection that is pending.
+  enum class answer : std::uint8_t { none, yes, no };
+  answer heard = answer::none;
   introduction remote{};    ///< of a connection
 
   introduction introduce() const noexcept;
   /// Begins a connection; its epoch distinguishes it from others of this VI.
   void begin_connecting() noexcept;
-  void connected_to(const endpoint& to, const introduction& who) noexcept;
+  void set_peer(const endpoint& to, const introduction& who);  ///< \throws std::bad_alloc
+  void say(message what, std::span<const std::byte> body = {});  ///< to the peer
   void stop_connecting() noexcept;
   std::uint32_t tag() const noexcept;
+  std::uint16_t epoch() const noexcept { return epoch_; }
   bool idle_queues() const noexcept { return sends.posted == 0 && receives.posted == 0; }
   peer_id peer_id_of_connection() const noexcept {
-    return state == VIP_STATE_CONNECTED ? peer_id_ : no_peer;
+    return state == VIP_STATE_CONNECTED || state == VIP_STATE_CONNECT_PENDING ? peer_id_ : no_peer;
   }
   void connection_lost() noexcept;
   /// Shows that memory to the peer no more. \return where the region is to be ended
   std::shared_ptr<landing_place> hide(VIP_MEM_HANDLE handle);
 
-  /// A message of a peer; calls nothing of weft. \return bytes of the answer
-  std::size_t on_message(const header& h, peer_id from, std::span<const std::byte> rest,
-                         mutable_buffer room) noexcept;
+  /// A message of a peer; calls nothing of weft.
+  void on_message(const header& h, peer_id from, std::span<const std::byte> rest) noexcept;
+  /// What a message asks for and its handler may not do.
+  void settle() noexcept;
   void on_moved(work& w) noexcept;                     ///< its transfers have ended
-  void on_committed(work& w, errc status) noexcept;    ///< its message has left
-  void on_answered(work& w, errc status) noexcept;     ///< its question, or message, was answered
+  void on_committed(work& w, errc status) noexcept;  ///< its message has left
 
  private:
   struct received_message {
@@ -145,17 +149,23 @@ class vi final : public object {
   void commit(work& w);
   void finish(work& w, std::uint32_t status) noexcept;
   void publish_sends() noexcept;
-  void failed_at_peer(work& w, verdict why) noexcept;
+  void on_arrived(std::uint32_t messages) noexcept;
+  void on_refused(std::uint32_t label) noexcept;
+  void abandon(std::uint32_t status) noexcept;
+  void go_on_after_answer();
   bool in_flight() const noexcept;
 
   // The receive queue, in receive_queue.cpp.
-  verdict arrive(const received_message& m, std::span<const std::byte> bytes, std::uint8_t how) noexcept;
+  void arrive(const received_message& m, std::span<const std::byte> bytes,
+              std::uint8_t how) noexcept;
+  void refuse(std::uint32_t label) noexcept;
   void complete_receive(std::uint32_t status, std::uint32_t length) noexcept;
   void flush_receives() noexcept;
   std::size_t describe(std::uint32_t from, std::size_t room, std::vector<std::byte>& out);
   void learn(std::span<const std::byte> from);
   bool worth_sending_ahead() const noexcept;
   void send_ahead_locked();
+  void send_ahead_from(std::uint32_t label);
   bool shows(const VIP_DESCRIPTOR& d) const noexcept;
   void show(const VIP_DESCRIPTOR& d);  // not locked
   void renew_landing_place();
@@ -177,6 +187,8 @@ class vi final : public object {
   std::vector<std::unique_ptr<work>> all_works_;
   std::vector<work*> free_works_;
   bool pumping_ = false, again_ = false;
+  std::uint32_t confirmed_ = 0;   // messages of this side, by the peer
+  std::optional<std::uint32_t> asked_;  // by the peer, and not answered yet
   std::uint32_t next_label_ = 0;  // of the next message that is posted
   std::deque<known_descriptor> known_;
 

@@ -23,15 +23,16 @@ inline constexpr std::size_t longest_message = 8 * 1024;
 enum class message : std::uint8_t {
   data,       ///< a send; its bytes follow, or have been written to the descriptor's buffers
   written,    ///< an RDMA write with immediate data has ended
-  asks,       ///< which receive descriptors are posted? Answered by `descriptors`
-  ahead,      ///< receive descriptors that travel ahead
-  connected,  ///< the server, or the listening peer, has accepted. Answered by one `verdict`
+  arrived,    ///< reliable reception: the first `length` messages have arrived
+  refused,    ///< the same: message number `length` found no descriptor that holds it
+  asks,       ///< which receive descriptors are posted, from number `length` on? `ahead` answers
+  ahead,      ///< receive descriptors that travel ahead; none: none is posted
+  connected,  ///< the side that listens has accepted; its introduction follows
+  agreed,     ///< the answer of the side that has requested
+  gone,       ///< the same: it does not wait any more
   broken,     ///< the VI of the sender has left the connection by an error
   left,       ///< the same in good order
 };
-
-/// The answer to `data`, `written` and `connected` where one is wanted: one byte.
-enum class verdict : std::uint8_t { ok, no_descriptor, too_long, gone };
 
 enum flags : std::uint8_t {
   with_immediate = 1,  ///< `immediate` is valid

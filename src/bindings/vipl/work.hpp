@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include <weft/detail/call_ops.hpp>
 #include <weft/endpoint.hpp>
 
 #include "bindings/vipl/wire.hpp"
@@ -20,9 +19,18 @@ class vi;
 class work {
  public:
   enum class what : std::uint8_t { send, write, read };
-  /// moving: puts or gets, or the question for a descriptor, are in flight. committing: the message
-  /// is. A work commits when all before it have.
-  enum class stage : std::uint8_t { queued, moving, moved, committing, finished };
+  /// asking: for a descriptor of the peer. moving: puts or gets are in flight. committing: the
+  /// message is. unconfirmed: it has left, and the peer is to confirm it. A work commits when all
+  /// before it have.
+  enum class stage : std::uint8_t {
+    queued,
+    asking,
+    moving,
+    moved,
+    committing,
+    unconfirmed,
+    finished
+  };
 
   explicit work(vi& of) noexcept : owner(of) {}
 
@@ -51,24 +59,15 @@ class work {
     static void ended(operation& op) noexcept;
     work& whole;
   };
-  struct calling final : detail::raw_call_operation {
-    calling(work& w, const detail::raw_call_request& r) noexcept
-        : raw_call_operation(r, &ended), whole(w) {}
-    static void ended(operation& op) noexcept;
-    work& whole;
-  };
 
   std::list<part> parts;
   std::size_t parts_left = 0;
   std::optional<sending> sent;
-  std::optional<calling> called;
   std::vector<std::byte> message;
-  std::vector<std::byte> answer;
 
   void clear() noexcept {
     parts.clear();
     sent.reset();
-    called.reset();
     now = stage::queued;
     placed = unplaced = immediate = fenced = false;
     status = 0;
