@@ -21,6 +21,10 @@ get_property(interop GLOBAL PROPERTY WEFT_INTEROP)
 install(TARGETS ${interop} EXPORT weft)
 install(TARGETS weft_c EXPORT weft
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT c NAMELINK_COMPONENT dev)
+if(TARGET weft_vipl)
+  install(TARGETS weft_vipl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT vipl)
+  install(FILES include/vipl.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT vipl)
+endif()
 # Where a libfabric of the same prefix looks by itself, and weft-mpirun in any case.
 if(TARGET weft_fi)
   install(TARGETS weft_fi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric" COMPONENT ofi)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The VI Provider Library 1.0 (VIPL) of the Virtual Interface Architecture, on weft: link with
  * libweft-vipl.so. Names, types, constants and layouts are those of Intel's "Virtual Interface (VI)
- * Architecture Developer's Guide", revision 1.0; the behaviour that the guide leaves to the provider
- * is described here and in docs/adr/0040-vipl.md.
+ * Architecture Developer's Guide", revision 1.0; the behaviour that the guide leaves to the
+ * provider is described here and in docs/adr/0040-vipl.md.
  *
  * Every function may be called from any thread (VIP_NIC_ATTRIBUTES.ThreadSafe is VIP_TRUE), except
- * that a handle must not be used during or after the call that ends it. Callbacks run on a thread of
- * the library, one at a time; they may call every function but those that end the NIC.
+ * that a handle must not be used during or after the call that ends it. Callbacks run on a thread
+ * of the library, one at a time; they may call every function but those that end the NIC.
  *
  * Functions return VIP_SUCCESS or, besides what their comments say:
- *   VIP_INVALID_PARAMETER  a handle or pointer is null or not of its kind, or a value is out of range
- *   VIP_ERROR_RESOURCE     no memory, no descriptors, or a limit of the NIC is reached */
+ *   VIP_INVALID_PARAMETER  a handle or pointer is null or not of its kind, or a value is out of
+ * range VIP_ERROR_RESOURCE     no memory, no descriptors, or a limit of the NIC is reached */
 #ifndef WEFT_VIPL_H
 #define WEFT_VIPL_H
 
@@ -153,11 +153,12 @@ typedef union {
   VIP_DATA_SEGMENT Local;
 } VIP_DESCRIPTOR_SEGMENT;
 
-/* A descriptor may go on behind its second segment. Programs know its parts by two sets of names. */
+/* A descriptor may go on behind its second segment. Programs know its parts by two sets of names.
+ */
 #ifdef __GNUC__
 __extension__
 #endif
-typedef struct _VIP_DESCRIPTOR {
+    typedef struct _VIP_DESCRIPTOR {
   union {
     VIP_CONTROL_SEGMENT CS;
     VIP_CONTROL_SEGMENT Control;
@@ -318,7 +319,8 @@ VIP_RETURN VipFreeMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
 
 /* Makes an idle VI. SendCQHandle, RecvCQHandle: completion queues, or null.
  * VIP_INVALID_RELIABILITY_LEVEL, VIP_INVALID_MTU, VIP_INVALID_QOS, VIP_INVALID_PTAG,
- * VIP_INVALID_RDMAREAD (there is no RDMA read on unreliable VIs): that attribute is not possible. */
+ * VIP_INVALID_RDMAREAD (there is no RDMA read on unreliable VIs): that attribute is not possible.
+ */
 VIP_RETURN VipCreateVi(IN VIP_NIC_HANDLE NicHandle, IN VIP_VI_ATTRIBUTES* ViAttribs,
                        IN VIP_CQ_HANDLE SendCQHandle, IN VIP_CQ_HANDLE RecvCQHandle,
                        OUT VIP_VI_HANDLE* ViHandle);
@@ -335,8 +337,8 @@ VIP_RETURN VipSetViAttributes(IN VIP_VI_HANDLE ViHandle, IN VIP_VI_ATTRIBUTES* V
 /* Waits for a request to LocalAddr's discriminator. From the first call on, the NIC has that
  * discriminator until it is closed, and requests wait for the next call.
  * RemoteAddr: receives the client's address; HostAddressLen and DiscriminatorLen tell how much room
- * there is, and 0 bytes of both stand for enough. RemoteViAttribs: receives those of the client's VI;
- * its Ptag is null. VIP_TIMEOUT; VIP_ERROR_RESOURCE: another process has that discriminator. */
+ * there is, and 0 bytes of both stand for enough. RemoteViAttribs: receives those of the client's
+ * VI; its Ptag is null. VIP_TIMEOUT; VIP_ERROR_RESOURCE: another process has that discriminator. */
 VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* LocalAddr,
                           IN VIP_ULONG Timeout, OUT VIP_NET_ADDRESS* RemoteAddr,
                           OUT VIP_VI_ATTRIBUTES* RemoteViAttribs, OUT VIP_CONN_HANDLE* ConnHandle);
@@ -358,8 +360,8 @@ VIP_RETURN VipDisconnect(IN VIP_VI_HANDLE ViHandle);
 /* Begins to connect to a VI whose process makes the same call with the two addresses exchanged. */
 VIP_RETURN VipConnectPeerRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr,
                                  IN VIP_NET_ADDRESS* RemoteAddr, IN VIP_ULONG Timeout);
-/* Whether it is connected: VIP_SUCCESS; VIP_NOT_DONE: not yet; VIP_TIMEOUT; VIP_INVALID_STATE: there
- * was no request; VIP_INVALID_RELIABILITY_LEVEL: the two VIs do not fit. */
+/* Whether it is connected: VIP_SUCCESS; VIP_NOT_DONE: not yet; VIP_TIMEOUT; VIP_INVALID_STATE:
+ * there was no request; VIP_INVALID_RELIABILITY_LEVEL: the two VIs do not fit. */
 VIP_RETURN VipConnectPeerDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
 /* The same, but waits, as long as the request's time-out allows. */
 VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);

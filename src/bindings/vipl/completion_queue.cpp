@@ -59,7 +59,8 @@ using namespace weft::vipl;
 
 namespace {
 
-VIP_RETURN tell(const completion_queue::entry& e, VIP_VI_HANDLE* v, VIP_BOOLEAN* receives) noexcept {
+VIP_RETURN tell(const completion_queue::entry& e, VIP_VI_HANDLE* v,
+                VIP_BOOLEAN* receives) noexcept {
   *v = e.at->handle();
   *receives = e.receives ? VIP_TRUE : VIP_FALSE;
   return VIP_SUCCESS;
@@ -117,7 +118,7 @@ VIP_RETURN VipCQWait(VIP_CQ_HANDLE handle, VIP_ULONG timeout, VIP_VI_HANDLE* v,
   completion_queue::entry e;
   return guarded([&] {
     return q->owner.wait(deadline_of(timeout), [&] { return q->pop(e); }) ? tell(e, v, receives)
-                                                                         : VIP_TIMEOUT;
+                                                                          : VIP_TIMEOUT;
   });
 }
 

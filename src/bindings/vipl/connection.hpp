@@ -38,8 +38,8 @@ class connection final : public object {
 /// The attributes that a program sees of the other side's VI.
 VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept;
 
-/// The side that listens: connects the VI, which is pending. \return VIP_TIMEOUT: the other side has
-/// given up; the VI is idle then
+/// The side that listens: connects the VI, which is pending. \return VIP_TIMEOUT: the other side
+/// has given up; the VI is idle then
 VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who);
 
 /// The side that connects: the VI is pending. \return as VipConnectRequest; the VI is idle again

@@ -31,8 +31,8 @@ struct protection_tag : object {
 struct registration {
   std::span<std::byte> bytes;
   VIP_MEM_ATTRIBUTES attributes;
-  std::uint32_t tag;             // the number of its protection tag
-  std::optional<region> shown;   // to RDMA of peers, if the attributes allow any
+  std::uint32_t tag;                 // the number of its protection tag
+  std::optional<region> shown;       // to RDMA of peers, if the attributes allow any
   std::optional<shared_memory> own;  // memory of the library
 };
 

@@ -84,8 +84,8 @@ nic::nic(std::string name)
       secret_(draw_secret()),
       context_(std::in_place, options_of_nic()),
       loop_(*context_) {
-  inbound_ = context_->on_inline(am{handler_number},
-                                 [this](const inline_call& c) { on_message(c); });
+  inbound_ =
+      context_->on_inline(am{handler_number}, [this](const inline_call& c) { on_message(c); });
   service_.emplace([this] { wait(time_point::max(), [this] { return service_->wanted(); }); });
 }
 

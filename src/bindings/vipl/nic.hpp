@@ -63,7 +63,8 @@ class nic final : public object {
   /// Makes progress until `over()`, which is called with the NIC locked. \return false: too late
   template <class Over>
   bool wait(time_point until, Over over) {
-    return wait_for(until, [](void* f) { return (*static_cast<Over*>(f))(); }, &over);
+    return wait_for(
+        until, [](void* f) { return (*static_cast<Over*>(f))(); }, &over);
   }
   void back_off() noexcept { loop_.back_off(); }
 

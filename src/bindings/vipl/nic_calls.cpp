@@ -50,8 +50,8 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE handle, VIP_NIC_ATTRIBUTES* a) {
   a->MaxTransferSize = longest_transfer;
   a->NativeMTU = longest_inline;
   a->MaxPtags = VIP_ULONG{1} << 20;
-  a->ReliabilityLevelSupport = VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY |
-                               VIP_SERVICE_RELIABLE_RECEPTION;
+  a->ReliabilityLevelSupport =
+      VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
   a->RDMAReadSupport = VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
   return VIP_SUCCESS;
 }
@@ -107,8 +107,10 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE handle, VIP_NET_ADDRESS* address, V
   if (!n->names_open) return VIP_ERROR_NAMESERVICE;
   return guarded([&] {
     host_address a;
-    std::memcpy(a.data(), reinterpret_cast<const std::byte*>(address) +
-                              offsetof(VIP_NET_ADDRESS, HostAddress), a.size());
+    std::memcpy(
+        a.data(),
+        reinterpret_cast<const std::byte*>(address) + offsetof(VIP_NET_ADDRESS, HostAddress),
+        a.size());
     const std::string found = name_of(a);
     if (found.empty()) return VIP_ERROR_NAMESERVICE;
     const VIP_ULONG room = *length;

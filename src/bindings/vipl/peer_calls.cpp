@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections of equals: calls of vipl.h. The first of the two processes listens at a place that both
-// derive from their addresses, and the other connects; on two hosts, the one with the lower address
-// listens.
+// Connections of equals: calls of vipl.h. The first of the two processes listens at a place that
+// both derive from their addresses, and the other connects; on two hosts, the one with the lower
+// address listens.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -42,8 +42,8 @@ std::optional<VIP_RETURN> meet_at(vi& v, const meeting& m, time_point until,
                                   const std::stop_token& stop) {
   std::optional<listener> at;
   try {
-    at.emplace(blocking<listener>().run(
-        v.owner.context().listen(listening_address(m.place)), time_point::max()));
+    at.emplace(blocking<listener>().run(v.owner.context().listen(listening_address(m.place)),
+                                        time_point::max()));
   } catch (const error& e) {
     if (e.kind() == errc::system) return std::nullopt;
     throw;
@@ -122,10 +122,10 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local,
       v->begin_connecting();
       v->attempt.emplace();
     }
-    v->attempt->thread = std::jthread([v, m, until = deadline_of(timeout)](
-                                          const std::stop_token& stop) {
-      attempt(*v, m, until, stop);
-    });
+    v->attempt->thread =
+        std::jthread([v, m, until = deadline_of(timeout)](const std::stop_token& stop) {
+          attempt(*v, m, until, stop);
+        });
     return VIP_SUCCESS;
   });
 }

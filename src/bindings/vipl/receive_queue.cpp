@@ -186,8 +186,7 @@ std::shared_ptr<landing_place> vi::hide(VIP_MEM_HANDLE handle) {
 }
 
 /// Appends posted descriptors from label `from` on, as many as travel at once. \return their number
-std::size_t vi::describe(std::uint32_t from, std::size_t room,
-                         std::vector<std::byte>& out) {
+std::size_t vi::describe(std::uint32_t from, std::size_t room, std::vector<std::byte>& out) {
   std::size_t count = 0;
   const std::uint32_t skipped = from - arrived_;
   for (std::size_t i = skipped; i < posted_.size() && count != descriptors_in_batch; ++i, ++count) {
@@ -195,8 +194,8 @@ std::size_t vi::describe(std::uint32_t from, std::size_t room,
     const VIP_DESCRIPTOR& d = *r.descriptor;
     const std::size_t bytes = sizeof(descriptor_ahead) + d.CS.SegCount * sizeof(place_ahead);
     if (out.size() + bytes > room) break;
-    append(out, descriptor_ahead{from + static_cast<std::uint32_t>(count), r.capacity,
-                                 d.CS.SegCount});
+    append(out,
+           descriptor_ahead{from + static_cast<std::uint32_t>(count), r.capacity, d.CS.SegCount});
     for (unsigned k = 0; k != d.CS.SegCount; ++k) {
       const VIP_DATA_SEGMENT& s = d.DS[k].Local;
       append(out, place_ahead{s.Handle, s.Length, s.Data.AddressBits});
@@ -253,9 +252,8 @@ void vi::send_ahead_from(std::uint32_t from) {
 void vi::send_ahead() {
   const nic::locked lock(owner);
   if (state != VIP_STATE_CONNECTED || !peer_) return;
-  const bool any = std::any_of(posted_.begin(), posted_.end(), [](const posted_receive& r) {
-    return r.capacity > longest_inline;
-  });
+  const bool any = std::any_of(posted_.begin(), posted_.end(),
+                               [](const posted_receive& r) { return r.capacity > longest_inline; });
   if (any) send_ahead_locked();
 }
 

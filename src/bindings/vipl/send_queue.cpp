@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The send queue of a VI. A work begins when its place is known, commits after all before it, and is
-// published when all before it are.
+// The send queue of a VI. A work begins when its place is known, commits after all before it, and
+// is published when all before it are.
 //
 //   short send         data, with the bytes
 //   long send          puts to the receive descriptor that has travelled ahead; data

@@ -112,7 +112,9 @@ void vi::say(message what, std::span<const std::byte> body) {
   owner.send_now(peer_, header_of(what), body);
 }
 
-header vi::header_of(message what) const noexcept { return {remote.vi, remote.epoch, what, 0, 0, 0}; }
+header vi::header_of(message what) const noexcept {
+  return {remote.vi, remote.epoch, what, 0, 0, 0};
+}
 
 void vi::connection_lost() noexcept {
   if (state == VIP_STATE_CONNECT_PENDING) {

@@ -89,12 +89,12 @@ class vi final : public object {
   /// What the other side has said to a connection that is pending.
   enum class answer : std::uint8_t { none, yes, no };
   answer heard = answer::none;
-  introduction remote{};    ///< of a connection
+  introduction remote{};  ///< of a connection
 
   introduction introduce() const noexcept;
   /// Begins a connection; its epoch distinguishes it from others of this VI.
   void begin_connecting() noexcept;
-  void set_peer(const endpoint& to, const introduction& who);  ///< \throws std::bad_alloc
+  void set_peer(const endpoint& to, const introduction& who);    ///< \throws std::bad_alloc
   void say(message what, std::span<const std::byte> body = {});  ///< to the peer
   void stop_connecting() noexcept;
   std::uint32_t tag() const noexcept;
@@ -111,7 +111,7 @@ class vi final : public object {
   void on_message(const header& h, peer_id from, std::span<const std::byte> rest) noexcept;
   /// What a message asks for and its handler may not do.
   void settle() noexcept;
-  void on_moved(work& w) noexcept;                     ///< its transfers have ended
+  void on_moved(work& w) noexcept;                   ///< its transfers have ended
   void on_committed(work& w, errc status) noexcept;  ///< its message has left
 
  private:
@@ -187,15 +187,15 @@ class vi final : public object {
   std::vector<std::unique_ptr<work>> all_works_;
   std::vector<work*> free_works_;
   bool pumping_ = false, again_ = false;
-  std::uint32_t confirmed_ = 0;   // messages of this side, by the peer
+  std::uint32_t confirmed_ = 0;         // messages of this side, by the peer
   std::optional<std::uint32_t> asked_;  // by the peer, and not answered yet
-  std::uint32_t next_label_ = 0;  // of the next message that is posted
+  std::uint32_t next_label_ = 0;        // of the next message that is posted
   std::deque<known_descriptor> known_;
 
   std::deque<posted_receive> posted_;
-  std::uint32_t arrived_ = 0;   // messages of this connection
-  std::uint32_t told_ = 0;      // labels below this one have travelled ahead
-  bool peer_places_ = false;    // the peer uses them
+  std::uint32_t arrived_ = 0;  // messages of this connection
+  std::uint32_t told_ = 0;     // labels below this one have travelled ahead
+  bool peer_places_ = false;   // the peer uses them
 
   std::shared_ptr<landing_place> landing_;  // renewed for each connection; its regions: not locked
   std::vector<VIP_MEM_HANDLE> shown_;       // the registrations that it shows

@@ -32,8 +32,7 @@ std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive) noexcept {
   }
   if (total > longest_transfer || (!of_receive && total > attributes.MaxTransferSize))
     return VIP_STATUS_LENGTH_ERROR;
-  if (operation == VIP_CONTROL_OP_RDMAREAD &&
-      attributes.ReliabilityLevel == VIP_SERVICE_UNRELIABLE)
+  if (operation == VIP_CONTROL_OP_RDMAREAD && attributes.ReliabilityLevel == VIP_SERVICE_UNRELIABLE)
     return VIP_STATUS_FORMAT_ERROR;
   return 0;
 }
@@ -48,8 +47,8 @@ VIP_RETURN vi::post_send(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE handle) {
                  VIP_ERROR_POST_DESC});
     return VIP_INVALID_PARAMETER;
   }
-  const std::uint32_t bad = state == VIP_STATE_ERROR ? VIP_STATUS_DESC_FLUSHED_ERROR
-                                                     : check(*d, false);
+  const std::uint32_t bad =
+      state == VIP_STATE_ERROR ? VIP_STATUS_DESC_FLUSHED_ERROR : check(*d, false);
   work& w = take_work();
   works_.push_back(&w);
   ++sends.posted;
@@ -129,9 +128,8 @@ void vi::call_notified(completed& of) {
     of.ready.pop_front();
     --of.posted;
     owner.its_service().attend(-1);
-    owner.its_service().add([n, d, at = owner.handle(), self = handle()] {
-      n.handler(n.context, at, self, d);
-    });
+    owner.its_service().add(
+        [n, d, at = owner.handle(), self = handle()] { n.handler(n.context, at, self, d); });
   }
 }
 

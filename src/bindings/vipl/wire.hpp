@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that two NICs exchange. Processes of one architecture; every field is checked before use.
+// The bytes that two NICs exchange. Processes of one architecture; every field is checked before
+// use.
 #pragma once
 
 #include <cstddef>

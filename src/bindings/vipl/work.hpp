@@ -45,7 +45,9 @@ class work {
   std::uint32_t length = 0;
   std::uint32_t label = 0;   ///< of a message: its number on the connection
   std::uint32_t status = 0;  ///< bits of errors
-  bool takes_descriptor() const noexcept { return kind == what::send || (kind == what::write && immediate); }
+  bool takes_descriptor() const noexcept {
+    return kind == what::send || (kind == what::write && immediate);
+  }
 
   struct part final : detail::transfer_operation {
     part(work& w, const detail::transfer_request& r) noexcept

@@ -9,21 +9,20 @@
 
 #include <vipl.h>
 
-#define CHECK(what)                                                         \
-  do {                                                                      \
-    if (!(what)) {                                                          \
-      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #what);    \
-      exit(1);                                                              \
-    }                                                                       \
+#define CHECK(what)                                                      \
+  do {                                                                   \
+    if (!(what)) {                                                       \
+      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #what); \
+      exit(1);                                                           \
+    }                                                                    \
   } while (0)
-#define RETURNS(code, call)                                                            \
-  do {                                                                                 \
-    VIP_RETURN got_ = (call);                                                          \
-    if (got_ != (code)) {                                                              \
-      fprintf(stderr, "%s:%d: %s gave %d, not %s\n", __FILE__, __LINE__, #call, (int)got_, \
-              #code);                                                                  \
-      exit(1);                                                                         \
-    }                                                                                  \
+#define RETURNS(code, call)                                                                        \
+  do {                                                                                             \
+    VIP_RETURN got_ = (call);                                                                      \
+    if (got_ != (code)) {                                                                          \
+      fprintf(stderr, "%s:%d: %s gave %d, not %s\n", __FILE__, __LINE__, #call, (int)got_, #code); \
+      exit(1);                                                                                     \
+    }                                                                                              \
   } while (0)
 #define OK(call) RETURNS(VIP_SUCCESS, call)
 
@@ -90,7 +89,8 @@ static inline void make_address(struct side* s, union address* a, const char* di
   memcpy(a->bytes + 4 + a->net.HostAddressLen, discriminator, strlen(discriminator));
 }
 
-static inline VIP_VI_HANDLE make_vi(struct side* s, VIP_RELIABILITY_LEVEL level, VIP_CQ_HANDLE queue) {
+static inline VIP_VI_HANDLE make_vi(struct side* s, VIP_RELIABILITY_LEVEL level,
+                                    VIP_CQ_HANDLE queue) {
   VIP_VI_ATTRIBUTES a;
   VIP_VI_HANDLE v = NULL;
   memset(&a, 0, sizeof a);

@@ -28,7 +28,8 @@ static void await(const int* count, int n) {
   while (*count < n) pthread_cond_wait(&changed, &mutex);
   pthread_mutex_unlock(&mutex);
 }
-static void on_descriptor(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE v, VIP_DESCRIPTOR* d) {
+static void on_descriptor(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE v,
+                          VIP_DESCRIPTOR* d) {
   CHECK(context == &seen && nic != NULL);
   seen.vi = v;
   seen.descriptor = d;

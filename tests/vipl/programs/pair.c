@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server and a client: connections of both forms, sends of all sizes, RDMA, completion queues, and
- * errors, at each reliability level. pair server|client NAME */
+/* A server and a client: connections of both forms, sends of all sizes, RDMA, completion queues,
+ * and errors, at each reliability level. pair server|client NAME */
 #include <time.h>
 
 #include "check.h"
