@@ -50,8 +50,12 @@ VIP_RETURN accept(vi& v, listener::connection_request& request, const introducti
       const introduction me = v.introduce();
       v.say(message::connected, std::as_bytes(std::span(&me, 1)));
     }
-    v.owner.wait(time_point::max(), [&v] { return v.heard != vi::answer::none; });
-    if (v.heard == vi::answer::no) return give_up(VIP_TIMEOUT);
+    bool agreed = false;
+    v.owner.wait(time_point::max(), [&] {
+      agreed = v.heard == vi::answer::yes;
+      return v.heard != vi::answer::none;
+    });
+    if (!agreed) return give_up(VIP_TIMEOUT);
   } catch (const std::exception&) {
     return give_up(VIP_TIMEOUT);
   }

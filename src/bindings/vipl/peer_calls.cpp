@@ -67,16 +67,16 @@ VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token
   const bool may_listen = m.same_host || m.here.host < m.there.host;
   const bool may_connect = m.same_host || !may_listen;
   for (;;) {
+    requester me{{}, m.here};
+    {
+      const nic::locked lock(v.owner);
+      if (v.state == VIP_STATE_IDLE) v.begin_connecting();  // the last try has ended that
+      me.who = v.introduce();
+      me.who.of_equals = 1;
+    }
     if (may_listen)
       if (const auto result = meet_at(v, m, until, stop)) return *result;
     if (may_connect) {
-      requester me{{}, m.here};
-      {
-        const nic::locked lock(v.owner);
-        if (v.state == VIP_STATE_IDLE) v.begin_connecting();
-        me.who = v.introduce();
-        me.who.of_equals = 1;
-      }
       const VIP_RETURN result =
           request(v, connecting_address(m.there.host, m.place), me, until, stop);
       if (result != VIP_NO_MATCH && result != VIP_NOT_REACHABLE && result != VIP_REJECT)
