@@ -33,7 +33,7 @@ struct registration {
   VIP_MEM_ATTRIBUTES attributes;
   std::uint32_t tag;                 // the number of its protection tag
   std::optional<region> shown;       // to RDMA of peers, if the attributes allow any
-std::optional<shared_memory> own;  // memory of the library, or, without shared memory:
+  std::optional<shared_memory> own;  // memory of the library, or, without shared memory:
   std::vector<std::byte> plain;
   bool of_library() const noexcept { return own || !plain.empty(); }
 };

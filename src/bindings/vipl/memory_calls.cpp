@@ -33,7 +33,7 @@ std::unique_ptr<registration> take_out(nic& n, void* address, VIP_MEM_HANDLE han
                                        bool own) noexcept {
   const nic::locked lock(n);
   registration* const r = n.memory.find(handle);
-  if (!r || r->bytes.data() != address || r->own.has_value() != own) return nullptr;
+  if (!r || r->bytes.data() != address || r->of_library() != own) return nullptr;
   --object::at<protection_tag>(r->attributes.Ptag)->users;
   return n.memory.remove(handle);
 }
@@ -53,7 +53,7 @@ VIP_RETURN add(nic& n, std::unique_ptr<registration> r, VIP_MEM_HANDLE* handle) 
   try {
     made.shown = shown_region(n, made, its);
   } catch (...) {
-    take_out(n, made.bytes.data(), its, made.own.has_value());
+    take_out(n, made.bytes.data(), its, made.of_library());
     throw;
   }
   *handle = its;
@@ -121,8 +121,14 @@ VIP_RETURN VipAllocateMem(VIP_NIC_HANDLE of, VIP_PVOID* address, VIP_ULONG lengt
   if (!n || !address || length == 0 || !attributes || !handle) return VIP_INVALID_PARAMETER;
   return guarded([&] {
     auto r = std::make_unique<registration>();
-    r->own.emplace(n->context(), length);
-    r->bytes = r->own->bytes();
+    try {
+      r->own.emplace(n->context(), length);
+      r->bytes = r->own->bytes();
+    } catch (const error& e) {
+      if (e.kind() != errc::unsupported) throw;
+      r->plain.resize(length);
+      r->bytes = r->plain;
+    }
     r->attributes = *attributes;
     *address = r->bytes.data();
     return add(*n, std::move(r), handle);
