@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/vipl/connection.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <string_view>
 
 namespace weft::vipl {
+
+namespace {
+
+/// How long the side that accepts waits for the other one, which waits for it.
+constexpr std::chrono::seconds patience{10};
+
+}  // namespace
 
 std::string requester::packed() const {
   introduction i = who;
@@ -36,62 +44,79 @@ VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept {
           who.rdma_read ? VIP_TRUE : VIP_FALSE};
 }
 
-VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who) {
-  const auto give_up = [&v](VIP_RETURN why) {
-    const nic::locked lock(v.owner);
-    v.stop_connecting();
-    return why;
-  };
+VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who,
+                  const std::stop_token& stop) {
+  const time_point until = std::chrono::steady_clock::now() + patience;
+  bool agreed = false;
   try {
-    const endpoint to = blocking<endpoint>().run(request.accept(), time_point::max());
+    const endpoint to = blocking<endpoint>().run(request.accept(), until, stop);
     {
       const nic::locked lock(v.owner);
       v.set_peer(to, who);
       const introduction me = v.introduce();
       v.say(message::connected, std::as_bytes(std::span(&me, 1)));
     }
-    bool agreed = false;
-    v.owner.wait(time_point::max(), [&] {
+    v.owner.wait(until, [&] {
       agreed = v.heard == vi::answer::yes;
-      return v.heard != vi::answer::none;
+      return v.heard != vi::answer::none || stop.stop_requested();
     });
-    if (!agreed) return give_up(VIP_TIMEOUT);
   } catch (const std::exception&) {
-    return give_up(VIP_TIMEOUT);
+    // As if the other side were silent.
   }
+  if (!agreed) {
+    const nic::locked lock(v.owner);
+    agreed = v.state == VIP_STATE_CONNECTED;  // at the last moment
+    if (!agreed) v.stop_connecting();
+  }
+  if (!agreed) return VIP_TIMEOUT;
   v.send_ahead();
   return VIP_SUCCESS;
 }
+
+namespace {
+
+VIP_RETURN code_of(const error& e) noexcept {
+  if (e.kind() != errc::refused) return guarded([&]() -> VIP_RETURN { throw error(e.kind()); });
+  const std::string_view why = e.what();
+  if (why.find(misfit_text) != why.npos) return VIP_INVALID_RELIABILITY_LEVEL;
+  return why.find(rejected_text) != why.npos ? VIP_REJECT : VIP_NO_MATCH;
+}
+
+VIP_RETURN connect(vi& v, const std::string& address, const requester& me, time_point until,
+                   const std::stop_token& stop) {
+  const endpoint to =
+      blocking<endpoint>().run(v.owner.context().connect(address, me.packed()), until, stop);
+  {
+    const nic::locked lock(v.owner);
+    if (v.state == VIP_STATE_CONNECT_PENDING && !v.expect_answer_of(to)) return VIP_NOT_REACHABLE;
+  }
+  v.owner.wait(until, [&] { return v.heard != vi::answer::none || stop.stop_requested(); });
+  const nic::locked lock(v.owner);
+  if (v.state != VIP_STATE_CONNECT_PENDING || v.heard != vi::answer::yes) return VIP_TIMEOUT;
+  v.set_peer(to, v.remote);
+  v.state = VIP_STATE_CONNECTED;
+  v.say(message::agreed);
+  return VIP_SUCCESS;
+}
+
+}  // namespace
 
 VIP_RETURN request(vi& v, const std::string& address, const requester& me, time_point until,
                    const std::stop_token& stop) {
   VIP_RETURN result = VIP_ERROR_RESOURCE;
   try {
-    const endpoint to =
-        blocking<endpoint>().run(v.owner.context().connect(address, me.packed()), until, stop);
-    v.owner.wait(until, [&] { return v.heard != vi::answer::none || stop.stop_requested(); });
-    const nic::locked lock(v.owner);
-    if (v.heard == vi::answer::yes) {
-      v.set_peer(to, v.remote);
-      v.state = VIP_STATE_CONNECTED;
-      v.say(message::agreed);
-      result = VIP_SUCCESS;
-    } else {
-      v.stop_connecting();
-      return VIP_TIMEOUT;
-    }
+    result = connect(v, address, me, until, stop);
   } catch (const error& e) {
-    const std::string_view why = e.what();
-    result = e.kind() == errc::refused
-                 ? (why.find(misfit_text) != why.npos     ? VIP_INVALID_RELIABILITY_LEVEL
-                    : why.find(rejected_text) != why.npos ? VIP_REJECT
-                                                          : VIP_NO_MATCH)
-                 : guarded([&]() -> VIP_RETURN { throw; });
-    const nic::locked lock(v.owner);
-    v.stop_connecting();
-    return result;
+    result = code_of(e);
+  } catch (const std::exception&) {
+    // No memory.
   }
-  v.send_ahead();
+  if (result == VIP_SUCCESS) {
+    v.send_ahead();
+  } else {
+    const nic::locked lock(v.owner);
+    if (v.state == VIP_STATE_CONNECT_PENDING) v.stop_connecting();
+  }
   return result;
 }
 

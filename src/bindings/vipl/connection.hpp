@@ -39,8 +39,9 @@ class connection final : public object {
 VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept;
 
 /// The side that listens: connects the VI, which is pending. \return VIP_TIMEOUT: the other side
-/// has given up; the VI is idle then
-VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who);
+/// has given up, or is silent; the VI is idle then
+VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who,
+                  const std::stop_token& stop);
 
 /// The side that connects: the VI is pending. \return as VipConnectRequest; the VI is idle again
 /// unless it is connected

@@ -48,11 +48,11 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE handle, VIP_VI_HANDLE with) {
     if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
     if (v->attributes.ReliabilityLevel != c->from.who.reliability)
       return VIP_INVALID_RELIABILITY_LEVEL;
-    v->begin_connecting();
+    v->begin_connecting(vi::side::accepts);
   }
   return guarded([&] {
     const std::unique_ptr<connection> done(c);
-    return accept(*v, c->request, c->from.who);
+    return accept(*v, c->request, c->from.who, {});
   });
 }
 
@@ -75,7 +75,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local, VIP_N
   {
     const nic::locked lock(v->owner);
     if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
-    v->begin_connecting();
+    v->begin_connecting(vi::side::requests);
     me.who = v->introduce();
   }
   return guarded([&] {

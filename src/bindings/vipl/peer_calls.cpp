@@ -59,7 +59,10 @@ std::optional<VIP_RETURN> meet_at(vi& v, const meeting& m, time_point until,
       request.reject(misfit_text);
       return VIP_INVALID_RELIABILITY_LEVEL;
     }
-    return accept(v, request, from->who);
+    if (accept(v, request, from->who, stop) == VIP_SUCCESS) return VIP_SUCCESS;
+    // That one has given up; the next may be it again.
+    const nic::locked lock(v.owner);
+    v.begin_connecting(vi::side::accepts);
   }
 }
 
@@ -67,19 +70,22 @@ VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token
   const bool may_listen = m.same_host || m.here.host < m.there.host;
   const bool may_connect = m.same_host || !may_listen;
   for (;;) {
-    requester me{{}, m.here};
-    {
+    const auto begin = [&v](vi::side s) {
       const nic::locked lock(v.owner);
-      if (v.state == VIP_STATE_IDLE) v.begin_connecting();  // the last try has ended that
-      me.who = v.introduce();
-      me.who.of_equals = 1;
-    }
-    if (may_listen)
+      v.begin_connecting(s);
+      return v.introduce();
+    };
+    if (may_listen) {
+      begin(vi::side::accepts);
       if (const auto result = meet_at(v, m, until, stop)) return *result;
+    }
     if (may_connect) {
+      requester me{begin(vi::side::requests), m.here};
+      me.who.of_equals = 1;
       const VIP_RETURN result =
           request(v, connecting_address(m.there.host, m.place), me, until, stop);
-      if (result != VIP_NO_MATCH && result != VIP_NOT_REACHABLE && result != VIP_REJECT)
+      if (result == VIP_SUCCESS || result == VIP_INVALID_RELIABILITY_LEVEL ||
+          result == VIP_ERROR_RESOURCE)
         return result;
     }
     const time_point next = steady_clock::now() + pause;
@@ -98,13 +104,11 @@ void attempt(vi& v, const meeting& m, time_point until, const std::stop_token& s
 }
 
 /// The attempt is over. \return its result
-VIP_RETURN end(vi& v, VIP_VI_ATTRIBUTES* attributes) {
-  v.attempt->thread.join();
+VIP_RETURN result_of(vi& v, peer_attempt& over, VIP_VI_ATTRIBUTES* attributes) {
+  over.thread.join();
   const nic::locked lock(v.owner);
-  const VIP_RETURN result = v.attempt->result;
-  v.attempt.reset();
-  if (result == VIP_SUCCESS && attributes) *attributes = attributes_of(v.remote);
-  return result;
+  if (over.result == VIP_SUCCESS && attributes) *attributes = attributes_of(v.remote);
+  return over.result;
 }
 
 }  // namespace
@@ -119,13 +123,19 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local,
     {
       const nic::locked lock(v->owner);
       if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
-      v->begin_connecting();
       v->attempt.emplace();
+      try {
+        // It waits for the lock.
+        v->attempt->thread =
+            std::jthread([v, m, until = deadline_of(timeout)](const std::stop_token& stop) {
+              attempt(*v, m, until, stop);
+            });
+      } catch (...) {
+        v->attempt.reset();
+        throw;
+      }
+      v->begin_connecting(vi::side::accepts);
     }
-    v->attempt->thread =
-        std::jthread([v, m, until = deadline_of(timeout)](const std::stop_token& stop) {
-          attempt(*v, m, until, stop);
-        });
     return VIP_SUCCESS;
   });
 }
@@ -134,13 +144,15 @@ VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attribute
   vi* const v = object::at<vi>(handle);
   if (!v) return VIP_INVALID_PARAMETER;
   return guarded([&] {
+    std::optional<peer_attempt> over;
     {
       nic::locked lock(v->owner);
       if (!v->attempt) return VIP_INVALID_STATE;
       lock.poll();
       if (!v->attempt->over) return VIP_NOT_DONE;
+      over = v->take_attempt();
     }
-    return end(*v, attributes);
+    return result_of(*v, *over, attributes);
   });
 }
 
@@ -148,11 +160,12 @@ VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attribute
   vi* const v = object::at<vi>(handle);
   if (!v) return VIP_INVALID_PARAMETER;
   return guarded([&] {
-    {
-      const nic::locked lock(v->owner);
-      if (!v->attempt) return VIP_INVALID_STATE;
-    }
-    v->owner.wait(time_point::max(), [v] { return v->attempt->over; });
-    return end(*v, attributes);
+    std::optional<peer_attempt> over;
+    v->owner.wait(time_point::max(), [&] {
+      if (v->attempt && !v->attempt->over) return false;
+      over = v->take_attempt();
+      return true;
+    });
+    return over ? result_of(*v, *over, attributes) : VIP_INVALID_STATE;
   });
 }

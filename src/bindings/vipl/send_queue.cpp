@@ -7,38 +7,11 @@
 //                      without one: asks, and then the same
 //   RDMA write         puts; with immediate data also: written
 //   RDMA read          gets
-#include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "bindings/vipl/vi.hpp"
 
 namespace weft::vipl {
-
-namespace {
-
-const std::byte* bytes_at(const VIP_DATA_SEGMENT& s) noexcept {
-  return static_cast<const std::byte*>(s.Data.Address);
-}
-
-}  // namespace
-
-// --- operations ---------------------------------------------------------------------------------
-
-void work::part::ended(operation& op) noexcept {
-  auto& self = static_cast<part&>(op);
-  work& w = self.whole;
-  if (self.status == errc::refused)
-    w.status |= w.kind == what::send ? VIP_STATUS_TRANSPORT_ERROR : VIP_STATUS_RDMA_PROT_ERROR;
-  else if (self.status != errc::ok)
-    w.status |= VIP_STATUS_TRANSPORT_ERROR;
-  if (--w.parts_left == 0) w.owner.on_moved(w);
-}
-
-void work::sending::ended(operation& op) noexcept {
-  auto& self = static_cast<sending&>(op);
-  self.whole.owner.on_committed(self.whole, self.status);
-}
 
 work& vi::take_work() {
   if (free_works_.empty()) {
@@ -52,8 +25,6 @@ work& vi::take_work() {
   return w;
 }
 
-// --- the queue ----------------------------------------------------------------------------------
-
 void vi::pump() noexcept {
   if (pumping_) {
     again_ = true;
@@ -65,9 +36,10 @@ void vi::pump() noexcept {
     try {
       while (pump_once()) continue;
     } catch (const std::exception&) {
-      // No memory for its parts: pump_once finishes it now.
-      if (started_ < works_.size()) works_[started_]->status |= VIP_STATUS_TRANSPORT_ERROR;
-      again_ = started_ < works_.size();
+      // No memory for its parts. It has a number, so later messages cannot do without it.
+      work& w = *works_[started_];
+      w.status |= VIP_STATUS_TRANSPORT_ERROR;
+      fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
     }
     publish_sends();
   } while (again_);
@@ -83,10 +55,7 @@ bool vi::pump_once() {
     } else {
       const bool is_next = started_ == committed_;
       if (w.fenced && started_ != 0) break;
-      if (!is_next && w.kind != work::what::send) break;
-      if (!is_next && w.length > longest_inline &&
-          (known_.empty() || known_.back().label < w.label))
-        break;
+      if (!is_next && !may_begin_early(w)) break;
       begin(w);
     }
     ++started_;
@@ -99,6 +68,7 @@ bool vi::pump_once() {
       commit(w);
     } catch (const std::exception&) {  // no memory
       finish(w, VIP_STATUS_TRANSPORT_ERROR);
+      fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
     }
     return true;
   }
@@ -107,6 +77,14 @@ bool vi::pump_once() {
     return true;
   }
   return false;
+}
+
+/// Before works in front of it have committed. An RDMA write takes the number of a message only
+/// then: it may be refused.
+bool vi::may_begin_early(const work& w) noexcept {
+  if (w.kind != work::what::send || works_[committed_]->kind != work::what::send) return false;
+  if (w.length <= longest_inline) return true;
+  return !known_.empty() && !comes_before(known_.back().number, next_label_ - dropped_there_);
 }
 
 void vi::publish_sends() noexcept {
@@ -140,100 +118,12 @@ void vi::finish(work& w, std::uint32_t status) noexcept {
   w.now = work::stage::finished;
 }
 
-// --- beginnings ---------------------------------------------------------------------------------
-
-void vi::begin(work& w) {
-  if (w.kind != work::what::send) return begin_rdma(w);
-  if (w.length > longest_inline) return begin_send(w);
-  w.now = work::stage::moved;
-}
-
-void vi::begin_send(work& w) {
-  while (!known_.empty() && known_.front().label < w.label) known_.pop_front();
-  if (known_.empty() || known_.front().label != w.label) return ask(w);
-  place(w, known_.front());
-}
-
-/// Puts the gather list of the work to the scatter list of the descriptor.
-void vi::place(work& w, const known_descriptor& at) {
-  if (at.capacity < w.length) {
-    w.unplaced = true;
-    w.now = work::stage::moved;
-    return;
-  }
-  w.placed = true;
-  std::size_t piece = 0, in_piece = 0;
-  for (unsigned i = 0; i != w.descriptor->CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& from = w.descriptor->DS[i].Local;
-    for (std::size_t done = 0; done != from.Length;) {
-      const place_ahead& to = at.places[piece];
-      const std::size_t n = std::min<std::size_t>(from.Length - done, to.length - in_piece);
-      if (n != 0)
-        add_part(w, peer_.put({bytes_at(from) + done, n},
-                              {region_key(remote.landing, access::landing, 0, to.handle),
-                               to.address + in_piece, n}));
-      done += n;
-      in_piece += n;
-      if (in_piece == to.length) {
-        ++piece;
-        in_piece = 0;
-      }
-    }
-  }
-  start_parts(w);
-}
-
-/// No descriptor for it has travelled ahead. All messages before it have left, so that the answer
-/// tells whether there is one.
-void vi::ask(work& w) {
-  header h = header_of(message::asks);
-  h.length = w.label;
-  owner.send_now(peer_, h);
-  w.now = work::stage::asking;
-}
-
-void vi::begin_rdma(work& w) {
-  const VIP_ADDRESS_SEGMENT& there = w.descriptor->DS[0].Remote;
-  const bool allowed = w.kind == work::what::write ? remote.rdma_write != 0 : remote.rdma_read != 0;
-  if (!allowed) return finish(w, VIP_STATUS_RDMA_PROT_ERROR);
-  const std::uint64_t key = region_key(remote.secret, access::rdma, remote.tag, there.Handle);
-  std::uint64_t at = there.Data.AddressBits;
-  for (unsigned i = 1; i != w.descriptor->CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& here = w.descriptor->DS[i].Local;
-    if (here.Length == 0) continue;
-    const remote_region place{key, at, here.Length};
-    if (w.kind == work::what::write)
-      add_part(w, peer_.put({bytes_at(here), here.Length}, place));
-    else
-      add_part(w, peer_.get({static_cast<std::byte*>(here.Data.Address), here.Length}, place));
-    at += here.Length;
-  }
-  start_parts(w);
-}
-
-void vi::add_part(work& w, const detail::transfer_request& r) { w.parts.emplace_back(w, r); }
-
-void vi::start_parts(work& w) noexcept {
-  w.now = work::stage::moving;
-  w.parts_left = w.parts.size() + 1;
-  for (work::part& p : w.parts)
-    if (p.start_held()) work::part::ended(p);
-  if (--w.parts_left == 0) on_moved(w);
-}
-
-void vi::on_moved(work& w) noexcept {
-  if (w.status != 0)
-    finish(w, w.status);
-  else
-    w.now = work::stage::moved;
-  pump();
-}
-
 // --- commits ------------------------------------------------------------------------------------
 
 void vi::commit(work& w) {
   if (state != VIP_STATE_CONNECTED) return finish(w, VIP_STATUS_DESC_FLUSHED_ERROR);
   if (!w.takes_descriptor()) return finish(w, 0);
+  if (w.kind == work::what::write) w.label = next_label_++;
   header h = header_of(w.kind == work::what::send ? message::data : message::written);
   h.length = w.length;
   if (w.immediate) {
@@ -243,8 +133,9 @@ void vi::commit(work& w) {
   if (w.placed) h.flags |= in_place;
   if (w.unplaced) h.flags |= unplaced;
   const bool carries = w.kind == work::what::send && !w.placed && !w.unplaced;
-  w.message.resize(sizeof h + (carries ? w.length : 0));
+  w.message.resize(sizeof h + (carries ? w.length : w.placed ? sizeof w.place : 0));
   std::memcpy(w.message.data(), &h, sizeof h);
+  if (w.placed) std::memcpy(w.message.data() + sizeof h, &w.place, sizeof w.place);
   if (carries) {
     std::byte* to = w.message.data() + sizeof h;
     for (unsigned i = 0; i != w.descriptor->CS.SegCount; ++i) {
@@ -261,8 +152,9 @@ void vi::commit(work& w) {
 void vi::on_committed(work& w, errc status) noexcept {
   if (status != errc::ok)
     finish(w, VIP_STATUS_TRANSPORT_ERROR);
-  else if (attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION || w.label < confirmed_)
-    finish(w, 0);
+  else if (w.status != 0 || attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION ||
+           comes_before(w.label, confirmed_))
+    finish(w, w.status);
   else if (state != VIP_STATE_CONNECTED)
     finish(w, VIP_STATUS_DESC_FLUSHED_ERROR);
   else
@@ -275,7 +167,7 @@ void vi::on_arrived(std::uint32_t messages) noexcept {
   confirmed_ = messages;
   for (work* w : works_) {
     if (w->now != work::stage::unconfirmed) continue;
-    if (w->label >= messages) break;
+    if (!comes_before(w->label, messages)) break;
     finish(*w, 0);
   }
   publish_sends();
@@ -295,22 +187,6 @@ void vi::abandon(std::uint32_t status) noexcept {
   for (work* w : works_)
     if (w->now == work::stage::unconfirmed || w->now == work::stage::asking)
       finish(*w, w->status != 0 ? w->status : status);
-}
-
-/// The peer has answered the question of a work. Not in the handler of messages.
-void vi::go_on_after_answer() {
-  for (std::size_t i = 0; i != started_; ++i) {
-    work& w = *works_[i];
-    if (w.now != work::stage::asking) continue;
-    while (!known_.empty() && known_.front().label < w.label) known_.pop_front();
-    if (!known_.empty() && known_.front().label == w.label) {
-      place(w, known_.front());
-    } else {
-      w.unplaced = true;
-      w.now = work::stage::moved;
-    }
-    break;
-  }
 }
 
 }  // namespace weft::vipl

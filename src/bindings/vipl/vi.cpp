@@ -2,6 +2,7 @@
 // A VI's life and the states of its connection.
 #include "bindings/vipl/vi.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace weft::vipl {
@@ -83,14 +84,14 @@ introduction vi::introduce() const noexcept {
   return i;
 }
 
-void vi::begin_connecting() noexcept {
+void vi::begin_connecting(side s) noexcept {
+  side_ = s;
   state = VIP_STATE_CONNECT_PENDING;
   epoch_ = owner.next_epoch();
   heard = answer::none;
-  asked_.reset();
   peer_id_ = no_peer;
-  arrived_ = told_ = next_label_ = confirmed_ = 0;
-  peer_places_ = false;
+  arrived_ = taken_ = told_ = next_label_ = confirmed_ = dropped_there_ = 0;
+  peer_places_ = asked_ = tells_drop_ = answered_ = false;
   known_.clear();
 }
 
@@ -106,6 +107,12 @@ void vi::set_peer(const endpoint& to, const introduction& who) {
   peer_id_ = to.id();
   remote = who;
   owner.watch(to);
+}
+
+bool vi::expect_answer_of(const endpoint& to) {
+  owner.watch(to);
+  if (peer_id_ == no_peer) peer_id_ = to.id();
+  return peer_id_ == to.id();
 }
 
 void vi::say(message what, std::span<const std::byte> body) {
@@ -151,10 +158,11 @@ void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
 }
 
 void vi::disconnect() {
-  std::optional<peer_attempt> stopped;
   {
     const nic::locked lock(owner);
     if (attempt) attempt->thread.request_stop();
+    if (state == VIP_STATE_CONNECT_PENDING) heard = answer::no;
+    owner.note_event();
     if (state == VIP_STATE_CONNECTED) {
       state = VIP_STATE_ERROR;
       say(message::left);
@@ -162,11 +170,21 @@ void vi::disconnect() {
       pump();
     }
   }
-  if (attempt && attempt->thread.joinable()) attempt->thread.join();
-  landing_->end();
+  std::optional<peer_attempt> over;
+  owner.wait(time_point::max(), [&] {
+    if (attempt && !attempt->over) return false;
+    over = take_attempt();
+    return true;
+  });
+  over.reset();  // joins its thread
+  std::shared_ptr<landing_place> landing;
+  {
+    const nic::locked lock(owner);
+    landing = landing_;
+  }
+  landing->end();
   owner.wait(time_point::max(), [this] { return !in_flight(); });
   const nic::locked lock(owner);
-  attempt.reset();
   if (state == VIP_STATE_IDLE) return;
   state = VIP_STATE_ERROR;
   pump();
@@ -174,6 +192,10 @@ void vi::disconnect() {
   renew_landing_place();
   stop_connecting();
   owner.note_event();
+}
+
+std::optional<peer_attempt> vi::take_attempt() noexcept {
+  return std::exchange(attempt, std::nullopt);
 }
 
 bool vi::in_flight() const noexcept {

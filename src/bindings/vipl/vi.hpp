@@ -86,14 +86,20 @@ class vi final : public object {
   VIP_VI_ATTRIBUTES attributes;
   std::uint32_t number = 0;
   std::optional<peer_attempt> attempt;
+  std::optional<peer_attempt> take_attempt() noexcept;  ///< one that is over
   /// What the other side has said to a connection that is pending.
   enum class answer : std::uint8_t { none, yes, no };
   answer heard = answer::none;
   introduction remote{};  ///< of a connection
+  /// Which side of a pending connection this is.
+  enum class side : std::uint8_t { requests, accepts };
 
   introduction introduce() const noexcept;
   /// Begins a connection; its epoch distinguishes it from others of this VI.
-  void begin_connecting() noexcept;
+  void begin_connecting(side s) noexcept;
+  /// The side that requests: its peer is known. \throws std::bad_alloc
+  /// \return false: another one has answered
+  bool expect_answer_of(const endpoint& to);
   void set_peer(const endpoint& to, const introduction& who);    ///< \throws std::bad_alloc
   void say(message what, std::span<const std::byte> body = {});  ///< to the peer
   void stop_connecting() noexcept;
@@ -123,7 +129,7 @@ class vi final : public object {
   };
   /// A receive descriptor of the peer that has travelled ahead.
   struct known_descriptor {
-    std::uint32_t label;
+    std::uint32_t number;
     std::uint32_t capacity;
     std::vector<place_ahead> places;
   };
@@ -135,12 +141,12 @@ class vi final : public object {
   // Checks, in vi_post.cpp.
   std::uint32_t check(const VIP_DESCRIPTOR& d, bool receives) noexcept;
 
-  // The send queue, in send_queue.cpp.
+  // The send queue, in send_queue.cpp and send_start.cpp.
   work& take_work();
   void pump() noexcept;
   bool pump_once();
+  bool may_begin_early(const work& w) noexcept;
   void begin(work& w);
-  void begin_send(work& w);
   void begin_rdma(work& w);
   void place(work& w, const known_descriptor& at);
   void ask(work& w);
@@ -161,11 +167,14 @@ class vi final : public object {
   void refuse(std::uint32_t label) noexcept;
   void complete_receive(std::uint32_t status, std::uint32_t length) noexcept;
   void flush_receives() noexcept;
+  void drop(std::uint32_t label) noexcept;
+
+  // Descriptors that travel ahead, in descriptors_ahead.cpp.
   std::size_t describe(std::uint32_t from, std::size_t room, std::vector<std::byte>& out);
   void learn(std::span<const std::byte> from);
   bool worth_sending_ahead() const noexcept;
-  void send_ahead_locked();
-  void send_ahead_from(std::uint32_t label);
+  void send_ahead_from(std::uint32_t number, std::uint8_t how);
+  const known_descriptor* descriptor_for(const work& w) noexcept;
   bool shows(const VIP_DESCRIPTOR& d) const noexcept;
   void show(const VIP_DESCRIPTOR& d);  // not locked
   void renew_landing_place();
@@ -179,6 +188,7 @@ class vi final : public object {
 
   endpoint peer_;
   peer_id peer_id_ = no_peer;  // known earlier than the endpoint, at a client
+  side side_ = side::requests;
   std::uint16_t epoch_ = 0;
   std::uint32_t connections_ = 0;
 
@@ -187,15 +197,19 @@ class vi final : public object {
   std::vector<std::unique_ptr<work>> all_works_;
   std::vector<work*> free_works_;
   bool pumping_ = false, again_ = false;
-  std::uint32_t confirmed_ = 0;         // messages of this side, by the peer
-  std::optional<std::uint32_t> asked_;  // by the peer, and not answered yet
-  std::uint32_t next_label_ = 0;        // of the next message that is posted
+  std::uint32_t confirmed_ = 0;   // messages of this side, by the peer
+  std::uint32_t next_label_ = 0;  // of the next message of this side
   std::deque<known_descriptor> known_;
+  std::uint32_t dropped_there_ = 0;  // messages of this side, as far as is known
+  bool answered_ = false;            // a question of this side, and the work does not know yet
 
   std::deque<posted_receive> posted_;
   std::uint32_t arrived_ = 0;  // messages of this connection
-  std::uint32_t told_ = 0;     // labels below this one have travelled ahead
+  std::uint32_t taken_ = 0;    // descriptors by them: the number of the first in posted_
+  std::uint32_t told_ = 0;     // descriptors below this number have travelled ahead
   bool peer_places_ = false;   // the peer uses them
+  bool asked_ = false;         // by the peer, and not answered yet
+  bool tells_drop_ = false;    // the peer is to learn that a message was dropped
 
   std::shared_ptr<landing_place> landing_;  // renewed for each connection; its regions: not locked
   std::vector<VIP_MEM_HANDLE> shown_;       // the registrations that it shows

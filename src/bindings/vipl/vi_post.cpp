@@ -61,11 +61,9 @@ VIP_RETURN vi::post_send(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE handle) {
   w.immediate = (d->CS.Control & VIP_CONTROL_IMMEDIATE) != 0;
   w.fenced = (d->CS.Control & VIP_CONTROL_QFENCE) != 0;
   w.length = 0;
-  if (bad == 0) {
+  if (bad == 0)
     for (unsigned i = w.kind == work::what::send ? 0 : 1; i != d->CS.SegCount; ++i)
       w.length += d->DS[i].Local.Length;
-    if (w.takes_descriptor()) w.label = next_label_++;
-  }
   w.status = bad;
   pump();
   return VIP_SUCCESS;
@@ -100,7 +98,7 @@ VIP_RETURN vi::post_receive(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE handle) {
     if (room <= longest_inline || shows(*d)) {
       posted_.push_back({d, static_cast<std::uint32_t>(room)});
       ++receives.posted;
-      if (worth_sending_ahead()) send_ahead_locked();
+      if (worth_sending_ahead()) send_ahead_from(comes_before(told_, taken_) ? taken_ : told_, 0);
       return VIP_SUCCESS;
     }
   }

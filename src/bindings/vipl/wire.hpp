@@ -16,18 +16,18 @@ namespace weft::vipl {
 
 /// The number of the handler that takes all messages between NICs.
 inline constexpr std::uint32_t handler_number = 0x56495031;
-inline constexpr std::uint32_t wire_magic = 0x56495001;  // with the version of these formats
+inline constexpr std::uint32_t wire_magic = 0x56495002;  // with the version of these formats
 
 /// Bytes of the longest message to the handler, with its header.
 inline constexpr std::size_t longest_message = 8 * 1024;
 
 enum class message : std::uint8_t {
-  data,       ///< a send; its bytes follow, or have been written to the descriptor's buffers
+  data,       ///< a send; its bytes follow, or (in_place) the number of the descriptor
   written,    ///< an RDMA write with immediate data has ended
   arrived,    ///< reliable reception: the first `length` messages have arrived
   refused,    ///< the same: message number `length` found no descriptor that holds it
-  asks,       ///< which receive descriptors are posted, from number `length` on? `ahead` answers
-  ahead,      ///< receive descriptors that travel ahead; none: none is posted
+  asks,       ///< which receive descriptors are posted now? `ahead` answers
+  ahead,      ///< receive descriptors that travel ahead: `list_ahead` follows
   connected,  ///< the side that listens has accepted; its introduction follows
   agreed,     ///< the answer of the side that has requested
   gone,       ///< the same: it does not wait any more
@@ -39,6 +39,7 @@ enum flags : std::uint8_t {
   with_immediate = 1,  ///< `immediate` is valid
   in_place = 2,        ///< the bytes have been written to the descriptor's buffers
   unplaced = 4,        ///< there was no descriptor that would hold them: no bytes come
+  answers = 8,         ///< of `ahead`: to `asks`
 };
 
 /// The beginning of each message.
@@ -47,7 +48,7 @@ struct header {
   std::uint16_t epoch;  ///< of its connection
   message what;
   std::uint8_t flags;
-  std::uint32_t length;  ///< bytes of the message; of `ahead`, the number of descriptors
+  std::uint32_t length;  ///< bytes of the message
   std::uint32_t immediate;
 };
 static_assert(sizeof(header) == 16 && std::is_trivially_copyable_v<header>);
@@ -55,13 +56,22 @@ static_assert(sizeof(header) == 16 && std::is_trivially_copyable_v<header>);
 /// Bytes of the longest send that travels inside its message.
 inline constexpr std::size_t longest_inline = longest_message - sizeof(header);
 
-/// A receive descriptor, followed by its places.
+/// The receive descriptors that are posted, from one on: their number may be 0. Messages and
+/// descriptors are numbered from the beginning of a connection. On an unreliable VI, messages are
+/// dropped: from then on their numbers differ.
+struct list_ahead {
+  std::uint32_t dropped;  ///< messages that took no descriptor
+  std::uint32_t first;    ///< the number of the first descriptor in the list
+  std::uint32_t count;
+};
+static_assert(sizeof(list_ahead) == 12);
+
+/// One of them, followed by its places.
 struct descriptor_ahead {
-  std::uint32_t number;    ///< of the message of this connection that it will take
   std::uint32_t capacity;  ///< bytes
   std::uint32_t places;
 };
-static_assert(sizeof(descriptor_ahead) == 12);
+static_assert(sizeof(descriptor_ahead) == 8);
 
 struct place_ahead {
   std::uint32_t handle;
@@ -69,6 +79,11 @@ struct place_ahead {
   std::uint64_t address;
 };
 static_assert(sizeof(place_ahead) == 16);
+
+/// Whether one number comes before the other; they wrap around.
+constexpr bool comes_before(std::uint32_t a, std::uint32_t b) noexcept {
+  return static_cast<std::int32_t>(a - b) < 0;
+}
 
 /// The most descriptors that travel in one message.
 inline constexpr std::size_t descriptors_in_batch = 32;

@@ -44,6 +44,7 @@ class work {
   bool unplaced = false;  ///< a send: there is no descriptor for it
   std::uint32_t length = 0;
   std::uint32_t label = 0;   ///< of a message: its number on the connection
+  std::uint32_t place = 0;   ///< if placed: the number of its descriptor
   std::uint32_t status = 0;  ///< bits of errors
   bool takes_descriptor() const noexcept {
     return kind == what::send || (kind == what::write && immediate);
