@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Callbacks, completion queues, states, refusals.
+# Callbacks, completion queues, states, refusals; what unreliable VIs drop; errors of descriptors.
 programs=$(dirname "$(command -v weft-run)")/tests
 for transports in self,shm self,tcp; do
-  WEFT_TRANSPORTS=$transports timeout --kill-after=5 60 "$programs/vipl-events"
+  for program in events drops; do
+    WEFT_TRANSPORTS=$transports timeout --kill-after=5 60 "$programs/vipl-$program"
+  done
 done

@@ -37,7 +37,7 @@ void completion_queue::call_notified() {
     const entry e = entries_.front();
     entries_.pop_front();
     owner.its_service().attend(-1);
-    owner.its_service().add([n, at = owner.handle(), v = e.at->handle(), receives = e.receives] {
+    owner.run_soon([n, at = owner.handle(), v = e.at->handle(), receives = e.receives] {
       n.handler(n.context, at, v, receives ? VIP_TRUE : VIP_FALSE);
     });
   }

@@ -44,14 +44,11 @@ nic::nic(std::string name)
       loop_(*context_) {
   inbound_ =
       context_->on_inline(am{handler_number}, [this](const inline_call& c) { on_message(c); });
-  service_.emplace([this] { wait(time_point::max(), [this] { return service_->wanted(); }); });
+  service_.start([this] { wait(time_point::max(), [this] { return service_.wanted(); }); });
 }
 
 nic::~nic() {
-  {
-    const locked lock(*this);
-    error_handler_ = nullptr;
-  }
+  set_error_handler(nullptr, nullptr);
   while (!vis_.empty()) {
     vi* last = nullptr;
     {
@@ -63,7 +60,12 @@ nic::~nic() {
     last->disconnect();
     delete last;
   }
-  service_.reset();
+  service_.end();
+  {
+    const locked lock(*this);
+    note_event();  // it may be the thread that waits
+  }
+  service_.join();
   listeners_.clear();
   inbound_ = {};
   memory.release_regions();
@@ -71,11 +73,15 @@ nic::~nic() {
 
 void nic::raise(const VIP_ERROR_DESCRIPTOR& e) {
   if (!error_handler_) return;
-  note_event();  // the service may be the thread that waits
-  service_->add([e, call = error_handler_, context = error_context_] {
+  run_soon([e, call = error_handler_, context = error_context_] {
     VIP_ERROR_DESCRIPTOR shown = e;
     call(context, &shown);
   });
+}
+
+void nic::run_soon(std::function<void()> job) {
+  service_.add(std::move(job));
+  note_event();  // its thread may be the one that waits
 }
 
 std::uint32_t nic::add(vi& v) {
@@ -108,7 +114,7 @@ void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexce
     error_handler_ = handler;
     error_context_ = context;
   }
-  if (change != 0) service_->attend(change);
+  if (change != 0) service_.attend(change);
 }
 
 void nic::forget_memory(VIP_MEM_HANDLE handle) {

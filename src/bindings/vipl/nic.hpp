@@ -2,8 +2,10 @@
 // A NIC: a context of weft, moved by calls, and everything that was made from it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -79,6 +81,8 @@ class nic final : public object {
   /// Sends a message at once. Not in the handler of messages.
   void send_now(const endpoint& to, const header& h, std::span<const std::byte> body = {});
   void raise(const VIP_ERROR_DESCRIPTOR& e);
+  /// Runs it on the service's thread, not locked.
+  void run_soon(std::function<void()> job);
   /// The peer is watched from now on: its loss breaks the connections of its VIs.
   void watch(const endpoint& to);
 
@@ -92,7 +96,7 @@ class nic final : public object {
 
   weft::context& context() noexcept { return *context_; }
   external_loop& loop() noexcept { return loop_; }
-  service& its_service() noexcept { return *service_; }
+  service& its_service() noexcept { return service_; }
   std::uint64_t secret() const noexcept { return secret_; }
   const std::string& name() const noexcept { return name_; }
   std::span<const std::uint8_t> address() const noexcept { return address_; }
@@ -158,7 +162,7 @@ class nic final : public object {
   std::optional<weft::context> context_;
   external_loop loop_;
   handler inbound_;
-  std::optional<service> service_;
+  service service_;
 };
 
 }  // namespace weft::vipl

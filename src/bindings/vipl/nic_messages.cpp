@@ -10,7 +10,7 @@ namespace weft::vipl {
 /// The thread that holds the lock does it before it releases the lock; where that is a thread of
 /// weft, the service does.
 void nic::do_later() noexcept {
-  if (!leads_ && !polls_) service_->add([this] { const locked lock(*this); });
+  if (!leads_ && !polls_) service_.add([this] { const locked lock(*this); });
 }
 
 void nic::send_soon(const endpoint& to, const header& h) noexcept {
@@ -79,7 +79,7 @@ void nic::on_message(const inline_call& c) {
 void nic::refuse_connection(peer_id from, std::span<const std::byte> rest) {
   const std::optional<introduction> who = reader(rest).take<introduction>();
   if (!who) return;
-  service_->add([this, from, h = header{who->vi, who->epoch, message::gone, 0, 0, 0}] {
+  run_soon([this, from, h = header{who->vi, who->epoch, message::gone, 0, 0, 0}] {
     guarded([&] {
       const endpoint to = context_->peer(from);
       const locked lock(*this);

@@ -25,8 +25,8 @@ void nic::note_event() noexcept {
 }
 
 bool nic::wait_for(time_point until, bool (*over)(void*), void* argument) {
-  const bool for_application = !service_ || !service_->runs_here();
-  if (for_application) service_->application_waits(1);
+  const bool for_application = !service_.runs_here();
+  if (for_application) service_.application_waits(1);
   std::unique_lock lock(turn_);
   std::optional<bool> result;
   while (led_ && !result) result = follow(lock, until, over, argument);
@@ -57,7 +57,7 @@ bool nic::wait_for(time_point until, bool (*over)(void*), void* argument) {
     if (followers_ != 0) turned_.notify_all();
   }
   lock.unlock();
-  if (for_application) service_->application_waits(-1);
+  if (for_application) service_.application_waits(-1);
   return *result;
 }
 

@@ -5,16 +5,22 @@
 
 namespace weft::vipl {
 
-service::service(std::function<void()> attend)
-    : attend_(std::move(attend)), thread_([this] { run(); }) {}
+void service::start(std::function<void()> attend) {
+  attend_ = std::move(attend);
+  thread_ = std::thread([this] {
+    its_id_ = std::this_thread::get_id();
+    run();
+  });
+}
 
-service::~service() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-  }
-  thread_.join();
+void service::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  ends_ = true;
+  changed_.notify_all();
+}
+
+void service::join() noexcept {
+  if (thread_.joinable()) thread_.join();
 }
 
 void service::add(std::function<void()> job) {

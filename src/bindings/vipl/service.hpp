@@ -16,11 +16,15 @@ namespace weft::vipl {
 /// the NIC, so that callbacks come while the application computes. Any thread.
 class service {
  public:
-  /// \param attend makes progress until there is a job, or attending is over
-  explicit service(std::function<void()> attend);
-  ~service();  ///< runs the jobs that are there
+  service() = default;
   service(const service&) = delete;
   service& operator=(const service&) = delete;
+  ~service() { end(), join(); }
+
+  /// Once. \param attend makes progress until there is a job, or attending is over
+  void start(std::function<void()> attend);
+  void end() noexcept;   ///< the thread ends when it has run the jobs that are there
+  void join() noexcept;  ///< waits for that
 
   void add(std::function<void()> job);
   /// Whether callbacks are awaited: a count of reasons.
@@ -29,19 +33,20 @@ class service {
   void application_waits(int change) noexcept;
   /// What ends `attend`. Any thread.
   bool wanted() const noexcept;
-  bool runs_here() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+  bool runs_here() const noexcept { return its_id_.load() == std::this_thread::get_id(); }
 
  private:
   bool should_attend() const noexcept { return reasons_ > 0 && waiters_ == 0; }
   void run();
 
-  const std::function<void()> attend_;
+  std::function<void()> attend_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_;
   std::atomic<int> reasons_{0};  // these two change with or without the lock
   std::atomic<int> waiters_{0};
   bool ends_ = false;
+  std::atomic<std::thread::id> its_id_{};
   std::thread thread_;
 };
 

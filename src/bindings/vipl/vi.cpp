@@ -140,7 +140,7 @@ void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
                  d ? VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI, code});
     if (!shown_.empty()) {
       // The peer may be placing bytes: buffers are given back after that.
-      owner.its_service().add([&of = owner, its = number, place = landing_] {
+      owner.run_soon([&of = owner, its = number, place = landing_] {
         place->end();
         const nic::locked lock(of);
         vi* const v = of.find(its);

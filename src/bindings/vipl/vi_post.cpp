@@ -126,7 +126,7 @@ void vi::call_notified(completed& of) {
     of.ready.pop_front();
     --of.posted;
     owner.its_service().attend(-1);
-    owner.its_service().add(
+    owner.run_soon(
         [n, d, at = owner.handle(), self = handle()] { n.handler(n.context, at, self, d); });
   }
 }

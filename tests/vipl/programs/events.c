@@ -2,14 +2,13 @@
 /* One process with two NICs and threads: callbacks, completion queues, states, refusals. */
 #include <pthread.h>
 
-#include "check.h"
+#include "pair.h"
 
-static struct side a, b;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 /* What callbacks have reported. */
-static struct {
+static struct report {
   int descriptors, entries, errors;
   VIP_DESCRIPTOR* descriptor;
   VIP_VI_HANDLE vi;
@@ -17,73 +16,53 @@ static struct {
   VIP_BOOLEAN receives;
 } seen;
 
-static void note(int* count) {
+static void note(const struct report* r) {
   pthread_mutex_lock(&mutex);
-  ++*count;
+  seen.descriptors += r->descriptors;
+  seen.entries += r->entries;
+  seen.errors += r->errors;
+  seen.descriptor = r->descriptor;
+  seen.vi = r->vi;
+  seen.error = r->error;
+  seen.receives = r->receives;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&mutex);
 }
-static void await(const int* count, int n) {
+static struct report await(const int* count, int n) {
+  struct report r;
   pthread_mutex_lock(&mutex);
   while (*count < n) pthread_cond_wait(&changed, &mutex);
+  r = seen;
   pthread_mutex_unlock(&mutex);
+  return r;
 }
 static void on_descriptor(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE v,
                           VIP_DESCRIPTOR* d) {
+  struct report r;
   CHECK(context == &seen && nic != NULL);
-  seen.vi = v;
-  seen.descriptor = d;
-  note(&seen.descriptors);
+  memset(&r, 0, sizeof r);
+  r.vi = v;
+  r.descriptor = d;
+  r.descriptors = 1;
+  note(&r);
 }
 static void on_entry(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE v, VIP_BOOLEAN receives) {
+  struct report r;
   CHECK(context == &seen && nic == b.nic);
-  seen.vi = v;
-  seen.receives = receives;
-  note(&seen.entries);
+  memset(&r, 0, sizeof r);
+  r.vi = v;
+  r.receives = receives;
+  r.entries = 1;
+  note(&r);
 }
 static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* e) {
+  struct report r;
   CHECK(context == &seen && e->NicHandle == b.nic);
-  seen.error = e->ErrorCode;
-  seen.vi = e->ViHandle;
-  note(&seen.errors);
-}
-
-struct request {
-  VIP_VI_HANDLE vi;
-  const char* where;
-  VIP_ULONG timeout;
-  VIP_RETURN result;
-};
-static void* ask(void* r_) {
-  struct request* const r = r_;
-  union address there, here;
-  make_address(&a, &there, r->where);
-  make_address(&a, &here, "client");
-  do r->result = VipConnectRequest(r->vi, &here.net, &there.net, r->timeout, NULL);
-  while (r->result == VIP_NO_MATCH);
-  return NULL;
-}
-
-static VIP_CONN_HANDLE await_request(const char* where) {
-  union address here, from;
-  VIP_VI_ATTRIBUTES other;
-  VIP_CONN_HANDLE c = NULL;
-  make_address(&b, &here, where);
-  memset(&from, 0, sizeof from);
-  OK(VipConnectWait(b.nic, &here.net, VIP_INFINITE, &from.net, &other, &c));
-  return c;
-}
-
-static void connect_two(VIP_VI_HANDLE client, VIP_VI_HANDLE server, const char* where) {
-  struct request r;
-  pthread_t t;
-  r.vi = client;
-  r.where = where;
-  r.timeout = VIP_INFINITE;
-  CHECK(pthread_create(&t, NULL, ask, &r) == 0);
-  OK(VipConnectAccept(await_request(where), server));
-  CHECK(pthread_join(t, NULL) == 0);
-  OK(r.result);
+  memset(&r, 0, sizeof r);
+  r.error = e->ErrorCode;
+  r.vi = e->ViHandle;
+  r.errors = 1;
+  note(&r);
 }
 
 static void refusals(void) {
@@ -168,6 +147,7 @@ static void completions(void) {
   VIP_VI_HANDLE from[vis], to[vis], which = NULL;
   VIP_BOOLEAN receives = VIP_FALSE;
   VIP_DESCRIPTOR* d = NULL;
+  struct report r;
   int i;
   OK(VipCreateCQ(b.nic, 16, &q));
   for (i = 0; i != vis; ++i) {
@@ -191,13 +171,13 @@ static void completions(void) {
   OK(VipResizeCQ(q, 32));
   OK(VipCQNotify(q, &seen, on_entry));
   OK(VipPostSend(from[2], describe(&a, 2, 0, 64), a.handle));
-  await(&seen.entries, 1);
-  CHECK(seen.vi == to[2] && seen.receives);
+  r = await(&seen.entries, 1);
+  CHECK(r.vi == to[2] && r.receives);
   OK(VipRecvDone(to[2], &d));
   for (i = 0; i != vis; ++i) {
     OK(VipSendNotify(from[i], &seen, on_descriptor));
-    await(&seen.descriptors, i + 1);
-    CHECK(seen.vi == from[i] && seen.descriptor->CS.Status == VIP_STATUS_DONE);
+    r = await(&seen.descriptors, i + 1);
+    CHECK(r.vi == from[i] && r.descriptor->CS.Status == VIP_STATUS_DONE);
   }
 
   /* No descriptor is posted now. */
@@ -205,8 +185,8 @@ static void completions(void) {
   OK(VipPostSend(from[1], describe(&a, 1, 0, 64), a.handle));
   RETURNS(VIP_DESCRIPTOR_ERROR, VipSendWait(from[1], VIP_INFINITE, &d));
   CHECK((d->CS.Status & VIP_STATUS_REMOTE_DESC_ERROR) != 0);
-  await(&seen.errors, 1);
-  CHECK(seen.error == VIP_ERROR_RECVQ_EMPTY && seen.vi == to[1]);
+  r = await(&seen.errors, 1);
+  CHECK(r.error == VIP_ERROR_RECVQ_EMPTY && r.vi == to[1]);
   /* Both sides are in the error state: what is posted is flushed. */
   OK(VipPostSend(from[1], describe(&a, 1, 0, 64), a.handle));
   RETURNS(VIP_DESCRIPTOR_ERROR, VipSendWait(from[1], VIP_INFINITE, &d));
