@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Callbacks, completion queues, states, refusals; what unreliable VIs drop; errors of descriptors.
+# Callbacks, completion queues, states, refusals; what unreliable VIs drop; errors of descriptors; a peer that is killed.
 programs=$(dirname "$(command -v weft-run)")/tests
 for transports in self,shm self,tcp; do
-  for program in events drops; do
+  for program in events drops death; do
     WEFT_TRANSPORTS=$transports timeout --kill-after=5 60 "$programs/vipl-$program"
   done
 done

@@ -76,7 +76,7 @@ VIP_RETURN accept(vi& v, listener::connection_request& request, const introducti
 namespace {
 
 VIP_RETURN code_of(const error& e) noexcept {
-  if (e.kind() != errc::refused) return guarded([&]() -> VIP_RETURN { throw error(e.kind()); });
+  if (e.kind() != errc::refused) return code_of_kind(e.kind());
   const std::string_view why = e.what();
   if (why.find(misfit_text) != why.npos) return VIP_INVALID_RELIABILITY_LEVEL;
   return why.find(rejected_text) != why.npos ? VIP_REJECT : VIP_NO_MATCH;

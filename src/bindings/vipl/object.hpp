@@ -41,25 +41,29 @@ class object {
   kind kind_;
 };
 
+constexpr VIP_RETURN code_of_kind(errc kind) noexcept {
+  switch (kind) {
+    case errc::timed_out:
+    case errc::stopped:
+      return VIP_TIMEOUT;
+    case errc::unreachable:
+    case errc::peer_lost:
+    case errc::closed:
+      return VIP_NOT_REACHABLE;
+    case errc::invalid_argument:
+      return VIP_INVALID_PARAMETER;
+    default:
+      return VIP_ERROR_RESOURCE;
+  }
+}
+
 /// Calls `f` and turns exceptions into codes of vipl.h.
 template <class F>
 VIP_RETURN guarded(F f) noexcept {
   try {
     return f();
   } catch (const error& e) {
-    switch (e.kind()) {
-      case errc::timed_out:
-      case errc::stopped:
-        return VIP_TIMEOUT;
-      case errc::unreachable:
-      case errc::peer_lost:
-      case errc::closed:
-        return VIP_NOT_REACHABLE;
-      case errc::invalid_argument:
-        return VIP_INVALID_PARAMETER;
-      default:
-        return VIP_ERROR_RESOURCE;
-    }
+    return code_of_kind(e.kind());
   } catch (const std::exception&) {
     return VIP_ERROR_RESOURCE;
   }

@@ -3,8 +3,6 @@
 // both derive from their addresses, and the other connects; on two hosts, the one with the lower
 // address listens.
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 #include "bindings/vipl/connection.hpp"
 
@@ -30,11 +28,9 @@ meeting meeting_of(const end_point& here, const end_point& there) {
   return m;
 }
 
-void sleep_until(time_point when, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  std::unique_lock lock(mutex);
-  stopped.wait_until(lock, stop, when, [] { return false; });
+/// Until then, or until the attempt is stopped.
+void sleep_until(vi& v, time_point when, const std::stop_token& stop) {
+  v.owner.wait(when, [&] { return stop.stop_requested(); });
 }
 
 /// The side that listens. \return nothing: another process listens there
@@ -90,11 +86,11 @@ VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token
     }
     const time_point next = steady_clock::now() + pause;
     if (stop.stop_requested() || next >= until) return VIP_TIMEOUT;
-    sleep_until(next, stop);
+    sleep_until(v, next, stop);
   }
 }
 
-void attempt(vi& v, const meeting& m, time_point until, const std::stop_token& stop) noexcept {
+void attempt(vi& v, const meeting& m, time_point until, const std::stop_token& stop) {
   const VIP_RETURN result = guarded([&] { return meet(v, m, until, stop); });
   const nic::locked lock(v.owner);
   if (result != VIP_SUCCESS && v.state == VIP_STATE_CONNECT_PENDING) v.stop_connecting();

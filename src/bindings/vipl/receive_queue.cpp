@@ -85,7 +85,7 @@ void vi::settle() noexcept {
   } catch (const std::exception&) {
     connection_lost();  // no memory
   }
-  pump();
+  advance();
 }
 
 /// A message found no descriptor that holds it.

@@ -25,16 +25,16 @@ work& vi::take_work() {
   return w;
 }
 
-void vi::pump() noexcept {
-  if (pumping_) {
+void vi::advance() noexcept {
+  if (advancing_) {
     again_ = true;
     return;
   }
-  pumping_ = true;
+  advancing_ = true;
   do {
     again_ = false;
     try {
-      while (pump_once()) continue;
+      while (advance_once()) continue;
     } catch (const std::exception&) {
       // No memory for its parts. It has a number, so later messages cannot do without it.
       work& w = *works_[started_];
@@ -43,11 +43,11 @@ void vi::pump() noexcept {
     }
     publish_sends();
   } while (again_);
-  pumping_ = false;
+  advancing_ = false;
 }
 
 /// \return whether something has changed
-bool vi::pump_once() {
+bool vi::advance_once() {
   while (started_ < works_.size()) {
     work& w = *works_[started_];
     if (state != VIP_STATE_CONNECTED || w.status != 0) {
@@ -159,7 +159,7 @@ void vi::on_committed(work& w, errc status) noexcept {
     finish(w, VIP_STATUS_DESC_FLUSHED_ERROR);
   else
     w.now = work::stage::unconfirmed;
-  pump();
+  advance();
 }
 
 /// In the handler of messages, as on_refused.

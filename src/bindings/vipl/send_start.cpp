@@ -120,7 +120,7 @@ void vi::on_moved(work& w) noexcept {
   } else {
     finish(w, w.status);
   }
-  pump();
+  advance();
 }
 
 /// The peer has answered the question of a work. Not in the handler of messages.

@@ -153,7 +153,7 @@ void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
     // No memory: the receives are flushed by the disconnect.
   }
   abandon(VIP_STATUS_TRANSPORT_ERROR);
-  pump();
+  advance();
   owner.note_event();
 }
 
@@ -167,7 +167,7 @@ void vi::disconnect() {
       state = VIP_STATE_ERROR;
       say(message::left);
       abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
-      pump();
+      advance();
     }
   }
   std::optional<peer_attempt> over;
@@ -187,7 +187,7 @@ void vi::disconnect() {
   const nic::locked lock(owner);
   if (state == VIP_STATE_IDLE) return;
   state = VIP_STATE_ERROR;
-  pump();
+  advance();
   flush_receives();
   renew_landing_place();
   stop_connecting();

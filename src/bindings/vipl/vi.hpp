@@ -143,8 +143,8 @@ class vi final : public object {
 
   // The send queue, in send_queue.cpp and send_start.cpp.
   work& take_work();
-  void pump() noexcept;
-  bool pump_once();
+  void advance() noexcept;
+  bool advance_once();
   bool may_begin_early(const work& w) noexcept;
   void begin(work& w);
   void begin_rdma(work& w);
@@ -196,7 +196,7 @@ class vi final : public object {
   std::size_t started_ = 0, committed_ = 0;  // of works_, from its front
   std::vector<std::unique_ptr<work>> all_works_;
   std::vector<work*> free_works_;
-  bool pumping_ = false, again_ = false;
+  bool advancing_ = false, again_ = false;
   std::uint32_t confirmed_ = 0;   // messages of this side, by the peer
   std::uint32_t next_label_ = 0;  // of the next message of this side
   std::deque<known_descriptor> known_;

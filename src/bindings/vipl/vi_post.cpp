@@ -65,7 +65,7 @@ VIP_RETURN vi::post_send(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE handle) {
     for (unsigned i = w.kind == work::what::send ? 0 : 1; i != d->CS.SegCount; ++i)
       w.length += d->DS[i].Local.Length;
   w.status = bad;
-  pump();
+  advance();
   return VIP_SUCCESS;
 }
 

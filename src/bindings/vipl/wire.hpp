@@ -24,7 +24,7 @@ inline constexpr std::size_t longest_message = 8 * 1024;
 enum class message : std::uint8_t {
   data,       ///< a send; its bytes follow, or (in_place) the number of the descriptor
   written,    ///< an RDMA write with immediate data has ended
-  arrived,    ///< reliable reception: the first `length` messages have arrived
+  arrived,    ///< by VIP_SERVICE_RELIABLE_RECEPTION: all before number `length` have arrived
   refused,    ///< the same: message number `length` found no descriptor that holds it
   asks,       ///< which receive descriptors are posted now? `ahead` answers
   ahead,      ///< receive descriptors that travel ahead: `list_ahead` follows
