@@ -39,6 +39,9 @@ void add_commands(CLI::App& app, int& exit_code) {
 #ifndef WEFT_WITHOUT_QDMA
   tree_command::add(app);
 #endif
+#ifndef WEFT_WITHOUT_VIPL
+  vipl_command::add(app);
+#endif
 #ifndef WEFT_WITHOUT_VERBS
   ladder_command::add(app);
 #endif

@@ -41,6 +41,7 @@ namespace threads_command { void add(CLI::App& app); }      ///< threads with a 
 namespace values_command { void add(CLI::App& app); }       ///< typed values beside the same bytes
 namespace asio_command { void add(CLI::App& app); }         ///< inside an io_context of Asio
 namespace serve_command { void add(CLI::App& app); }        ///< the other side, for clients on other hosts
+namespace vipl_command { void add(CLI::App& app); }         ///< the VI Provider Library
 namespace raw_command { void add(CLI::App& app); }          ///< the limits of this machine, without any library
 namespace plot_command { void add(CLI::App& app); }         ///< a picture of JSON lines
 namespace report_command { void add(CLI::App& app); }       ///< the experiments of the papers as one page

@@ -2,6 +2,7 @@
 # Debian packages, by `./dev package` or cpack: a package for each component of the installation.
 #
 #   libweft-c1   libweft-c.so, for programs that use weft.h
+#   libweft-vipl1  libweft-vipl.so, for programs that use vipl.h
 #   libweft-dev  headers, archives, the CMake package and the pkg-config files
 #   weft-tools   weft-run, weft-info, weft-bench
 #   libweft-fi   the provider for libfabric, and weft-mpirun
@@ -18,8 +19,8 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# weft-bench uses libweft-c.so, which is in another of these packages.
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/src/bindings/c")
+# weft-bench uses libweft-c.so and libweft-vipl.so, which are in others of these packages.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/src/bindings/c" "${PROJECT_BINARY_DIR}/src/bindings/vipl")
 
 # weft_debian_package(<component> <package> <section> <summary> [<field> <value>]...)
 function(weft_debian_package component package section summary)
@@ -42,6 +43,11 @@ endfunction()
 
 set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 set(needs "libweft-c1 ${same}, libfmt-dev, nettle-dev, pkg-config")
+set(tools_need "libweft-c1 ${same}")
+if(TARGET weft_vipl)
+  string(PREPEND needs "libweft-vipl1 ${same}, ")
+  string(APPEND tools_need ", libweft-vipl1 ${same}")
+endif()
 set(package_URING "liburing-dev (>= 2.3)")
 set(package_TBB libtbb-dev)
 set(package_VERBS libibverbs-dev)
@@ -56,7 +62,10 @@ weft_debian_package(dev libweft-dev libdevel "messages between processes: what p
   DEPENDS "${needs}" SUGGESTS weft-tools)
 if(WEFT_BUILD_TOOLS)
   weft_debian_package(tools weft-tools utils "messages between processes: launcher, information, benchmarks"
-    DEPENDS "libweft-c1 ${same}")
+    DEPENDS "${tools_need}")
+endif()
+if(TARGET weft_vipl)
+  weft_debian_package(vipl libweft-vipl1 libs "messages between processes: the VI Provider Library")
 endif()
 if(TARGET weft_fi)
   weft_debian_package(ofi libweft-fi libs "messages between processes: the provider for libfabric, and weft-mpirun"

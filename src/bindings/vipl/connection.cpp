@@ -2,7 +2,6 @@
 #include "bindings/vipl/connection.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <string_view>
 
 namespace weft::vipl {
@@ -13,27 +12,6 @@ namespace {
 constexpr std::chrono::seconds patience{10};
 
 }  // namespace
-
-std::string requester::packed() const {
-  introduction i = who;
-  i.address_length = static_cast<std::uint8_t>(from.host.size());
-  i.discriminator_length = static_cast<std::uint8_t>(from.discriminator.size());
-  std::string text(reinterpret_cast<const char*>(&i), sizeof i);
-  text.append(reinterpret_cast<const char*>(from.host.data()), from.host.size());
-  return text + from.discriminator;
-}
-
-std::optional<requester> requester::unpack(const std::string& bytes) {
-  reader in(std::as_bytes(std::span(bytes)));
-  const auto who = in.take<introduction>();
-  const auto host = in.take<host_address>();
-  if (!who || !host || who->magic != wire_magic || who->address_length != host->size() ||
-      who->discriminator_length > longest_discriminator ||
-      in.rest().size() != who->discriminator_length)
-    return std::nullopt;
-  const auto* const text = reinterpret_cast<const char*>(in.rest().data());
-  return requester{*who, {*host, std::string(text, in.rest().size())}};
-}
 
 VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept {
   return {who.reliability,

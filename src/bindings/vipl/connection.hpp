@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "bindings/vipl/messages.hpp"
 #include "bindings/vipl/vi.hpp"
 
 namespace weft::vipl {
@@ -13,15 +14,6 @@ namespace weft::vipl {
 /// The reasons of a refused request, as they travel.
 inline constexpr const char* rejected_text = "vipl: rejected";
 inline constexpr const char* misfit_text = "vipl: reliability levels differ";
-
-/// What a requester says of itself.
-struct requester {
-  introduction who;
-  end_point from;
-
-  std::string packed() const;
-  static std::optional<requester> unpack(const std::string& bytes);
-};
 
 /// A request that VipConnectWait has returned, until it is accepted or rejected.
 class connection final : public object {

@@ -3,6 +3,7 @@
 // that they show to the peer.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bindings/vipl/vi.hpp"
 
@@ -69,26 +70,13 @@ std::size_t vi::describe(std::uint32_t from, std::size_t room, std::vector<std::
   return count;
 }
 
-/// Takes descriptors of the peer, which continue those that are known. What no correct peer sends
-/// is left out.
+/// Takes descriptors of the peer, which continue those that are known.
 void vi::learn(std::span<const std::byte> from) {
-  reader in(from);
-  const std::optional<list_ahead> list = in.take<list_ahead>();
-  if (!list || list->count > descriptors_in_batch) return;
+  std::optional<descriptor_list> list = read_list(from);
+  if (!list) return;
   if (list->dropped != dropped_there_) known_.clear();
   dropped_there_ = list->dropped;
-  for (std::uint32_t i = 0; i != list->count; ++i) {
-    const std::optional<descriptor_ahead> d = in.take<descriptor_ahead>();
-    if (!d || d->places > most_segments) return;
-    known_descriptor k{list->first + i, d->capacity, {}};
-    std::uint64_t room = 0;
-    for (std::uint32_t p = 0; p != d->places; ++p) {
-      const std::optional<place_ahead> one = in.take<place_ahead>();
-      if (!one) return;
-      room += one->length;
-      k.places.push_back(*one);
-    }
-    if (room != k.capacity) return;
+  for (known_descriptor& k : list->all) {
     if (!known_.empty() && !comes_before(known_.back().number, k.number)) continue;
     if (!known_.empty() && k.number != known_.back().number + 1) known_.clear();
     if (known_.size() == most_known) return;
@@ -97,7 +85,7 @@ void vi::learn(std::span<const std::byte> from) {
 }
 
 /// The descriptor that a send will take. \return null: it is not known
-const vi::known_descriptor* vi::descriptor_for(const work& w) noexcept {
+const known_descriptor* vi::descriptor_for(const work& w) noexcept {
   const std::uint32_t number = w.label - dropped_there_;
   while (!known_.empty() && comes_before(known_.front().number, number)) known_.pop_front();
   return !known_.empty() && known_.front().number == number ? &known_.front() : nullptr;

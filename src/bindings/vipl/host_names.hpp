@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,8 @@
 namespace weft::vipl {
 
 using host_address = std::array<std::uint8_t, 4>;  // IPv4, in network order
+
+inline constexpr std::size_t longest_discriminator = 32;
 
 /// The first address of an interface that is up and not the loopback; else that of the loopback.
 host_address address_of_this_host();

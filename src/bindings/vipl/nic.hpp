@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/external_loop.hpp>
@@ -27,9 +28,7 @@ namespace weft::vipl {
 class vi;
 
 inline constexpr VIP_ULONG most_vis = 0xffff;
-inline constexpr VIP_ULONG most_segments = 64;
 inline constexpr VIP_ULONG longest_transfer = VIP_ULONG{1} << 30;
-inline constexpr std::size_t longest_discriminator = 32;
 
 /// When a call with that time-out gives up.
 time_point deadline_of(VIP_ULONG timeout) noexcept;
@@ -65,6 +64,14 @@ class nic final : public object {
   /// Makes progress until `over()`, which is called with the NIC locked. \return false: too late
   template <class Over>
   bool wait(time_point until, Over over) {
+    // Most answers come soon: then no mutex is needed, and no other thread has to know.
+    for (unsigned i = 0; i != quick_polls; ++i) {
+      locked lock(*this);
+      if (over()) return true;
+      if (leads_) break;
+      lock.poll();
+      if (over()) return true;
+    }
     return wait_for(
         until, [](void* f) { return (*static_cast<Over*>(f))(); }, &over);
   }
@@ -115,13 +122,17 @@ class nic final : public object {
   class outgoing;
   struct remote_nic;
 
+  static constexpr unsigned quick_polls = 64;
+
   bool wait_for(time_point until, bool (*over)(void*), void* argument);
   std::optional<bool> follow(std::unique_lock<std::mutex>& lock, time_point until,
                              bool (*over)(void*), void* argument);
   void wake_leader() noexcept;
   void do_later() noexcept;  // locked, as these
+  bool has_to_do() const noexcept { return !to_send_.empty() || !to_settle_.empty(); }
   void do_now() noexcept;
   void on_message(const inline_call& c);
+  void take(peer_id from, const header& h, std::span<const std::byte> rest);
   void refuse_connection(peer_id from, std::span<const std::byte> rest);
   void lost(peer_id who);
 
@@ -144,7 +155,8 @@ class nic final : public object {
   std::vector<std::uint32_t> to_settle_;  // numbers of VIs
   bool polls_ = false;                    // inside locked::poll
   std::uint64_t events_ = 0;
-  bool leads_ = false;  // a thread is inside external_loop::wait
+  bool leads_ = false;  // a thread is inside external_loop::wait: leader_
+  std::thread::id leader_{};
   VIP_ERROR_HANDLER error_handler_ = nullptr;
   VIP_PVOID error_context_ = nullptr;
 

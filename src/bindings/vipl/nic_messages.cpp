@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages between NICs.
+#include <thread>
 #include <utility>
 
 #include "bindings/vipl/nic_operations.hpp"
@@ -31,7 +32,7 @@ void nic::settle_soon(const vi& v) noexcept {
 }
 
 void nic::do_now() noexcept {
-  while (!to_send_.empty() || !to_settle_.empty()) {
+  while (has_to_do()) {
     std::vector<waiting_message> messages;
     messages.swap(to_send_);
     for (const waiting_message& m : messages) try {
@@ -68,11 +69,20 @@ void nic::on_message(const inline_call& c) {
   reader in(c.data);
   const std::optional<header> h = in.take<header>();
   if (!h) return;
-  vi* const v = find(h->vi);
-  if (v && v->epoch() == h->epoch)
-    v->on_message(*h, c.from, in.rest());
-  else if (h->what == message::connected)
-    refuse_connection(c.from, in.rest());
+  const std::uint64_t before = events_;
+  take(c.from, *h, in.rest());
+  // weft wakes the thread that sleeps when operations end, and this was none.
+  if (leads_ && !polls_ && leader_ != std::this_thread::get_id() &&
+      (events_ != before || has_to_do()))
+    service_.add([this] { wake_leader(); });
+}
+
+void nic::take(peer_id from, const header& h, std::span<const std::byte> rest) {
+  vi* const v = find(h.vi);
+  if (v && v->epoch() == h.epoch)
+    v->on_message(h, from, rest);
+  else if (h.what == message::connected)
+    refuse_connection(from, rest);
 }
 
 /// The requester does not wait any more.

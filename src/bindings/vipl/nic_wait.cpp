@@ -10,7 +10,8 @@ namespace weft::vipl {
 constexpr tag wake_tag{0x5649504c00000002};
 
 nic::locked::~locked() {
-  nic_.do_now();
+  if (nic_.has_to_do()) [[unlikely]]
+    nic_.do_now();
   const bool tell = nic_.leads_ && nic_.events_ != before_;
   hold_.reset();
   if (tell) nic_.wake_leader();
@@ -44,6 +45,7 @@ bool nic::wait_for(time_point until, bool (*over)(void*), void* argument) {
         [](void* a) {
           auto& it = *static_cast<leading*>(a);
           it.owner.leads_ = true;
+          it.owner.leader_ = std::this_thread::get_id();
           it.owner.do_now();
           return it.over(it.argument);
         },

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "bindings/vipl/host_names.hpp"
+#include "bindings/vipl/messages.hpp"
 #include "bindings/vipl/nic.hpp"
 #include "bindings/vipl/work.hpp"
 
@@ -126,12 +126,6 @@ class vi final : public object {
     bool immediate;
     std::uint32_t word;
     std::uint32_t operation;  // a bit of the status
-  };
-  /// A receive descriptor of the peer that has travelled ahead.
-  struct known_descriptor {
-    std::uint32_t number;
-    std::uint32_t capacity;
-    std::vector<place_ahead> places;
   };
   struct posted_receive {
     VIP_DESCRIPTOR* descriptor;

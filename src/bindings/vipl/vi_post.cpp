@@ -163,10 +163,6 @@ VIP_RETURN vi::done(completed& of, VIP_DESCRIPTOR** d) {
 VIP_RETURN vi::wait(completed& of, time_point until, VIP_DESCRIPTOR** d) {
   *d = nullptr;
   VIP_RETURN result = VIP_NOT_DONE;
-  {
-    nic::locked lock(owner);
-    if (!of.ready.empty()) return take(of, d);
-  }
   const bool in_time = owner.wait(until, [&] {
     if (!of.ready.empty()) {
       result = take(of, d);

@@ -85,6 +85,8 @@ constexpr bool comes_before(std::uint32_t a, std::uint32_t b) noexcept {
   return static_cast<std::int32_t>(a - b) < 0;
 }
 
+inline constexpr std::uint32_t most_segments = 64;
+
 /// The most descriptors that travel in one message.
 inline constexpr std::size_t descriptors_in_batch = 32;
 
