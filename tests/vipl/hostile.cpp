@@ -153,6 +153,12 @@ struct victim {
     return d;
   }
 
+  std::size_t number_of(const VIP_DESCRIPTOR* d) const {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(d) -
+                                    static_cast<const std::byte*>(memory)) /
+           64;
+  }
+
   void open() {
     check(VipOpenNic("nic", &nic) == VIP_SUCCESS && VipCreatePtag(nic, &tag) == VIP_SUCCESS,
           "opens");
@@ -187,10 +193,7 @@ struct victim {
     VIP_DESCRIPTOR* d = nullptr;
     while (state == VIP_STATE_CONNECTED) {
       VipSendDone(v, &d);
-      if (VipRecvDone(v, &d) != VIP_NOT_DONE)
-        VipPostRecv(
-            v, describe((reinterpret_cast<std::byte*>(d) - static_cast<std::byte*>(memory)) / 64),
-            handle);
+      if (VipRecvDone(v, &d) != VIP_NOT_DONE) VipPostRecv(v, describe(number_of(d)), handle);
       VipQueryVi(v, &state, nullptr, nullptr, nullptr);
     }
     check(VipDisconnect(v) == VIP_SUCCESS, "disconnects");
