@@ -73,7 +73,7 @@ class measurement {
               {"against weft", "ratio"},
               {"first against later", "to_later"}},
              wanted.chosen.as_json) {
-    own_.meet(member, fmt::format("unix://weft-bench-{}-own", stage));
+    own_.meet(member);
     const auto add = [&](const std::string& kind, const std::string& memory) {
       all_.push_back({kind, memory, {}, {}, {}, {}, {}});
       all_.back().side = std::make_unique<vipl_side>(
@@ -191,7 +191,7 @@ void add(CLI::App& app) {
   sub->callback([wanted] {
     const pair_options stage{
         .name = "vipl", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) {
+    run_pair(stage, [&, self = ::getpid()](forked_member& member) {
       measurement(member, *wanted, self).run();
     });
   });
