@@ -14,6 +14,12 @@ engine::~engine() {
   close_waits();
 }
 
+void engine::stop() noexcept {
+  progress_thread_.stop();
+  const holder hold(*this);
+  core_.serve(nullptr);
+}
+
 void engine::add(pollable& s) {
   core_.caller_reactor->add(s);
   if (core_.has_progress_thread) core_.progress_reactor->add(s);
@@ -28,6 +34,7 @@ void engine::unwatch(std::uint64_t watch) noexcept { watches_.remove(watch); }
 
 bool engine::is_in_use() noexcept {
   return core_.leads_here() || progress_thread_.is_this_thread() ||
+         core_.is_completion_thread() ||
          (leadership_.is_taken() && !core_.caller.by_calls);
 }
 

@@ -37,6 +37,7 @@ namespace weft::runtime {
 ///   external_polling   instead of it: the loop of another library, without coroutines
 ///   embedded_polling     instead of it: turns in the event loop of another library
 ///   progress_thread    while the caller computes (modes `dedicated` and `two_threads`)
+///   completion_thread    in mode `two_threads`: reads a transport's second queue
 ///   sleep_gate         how each of these goes to sleep
 ///
 /// docs/threading.md has the states. Models: tests/models/progress_lock.pml (one thread at a time
@@ -63,7 +64,7 @@ class engine final : public detail::timer_service,
   void start() { progress_thread_.start(); }  ///< the progress thread, if the mode has one
   /// Ends the progress thread, which polls whenever a bell or a watch wakes it: call this before
   /// pollables are destroyed. Not with the progress lock held.
-  void stop() noexcept { progress_thread_.stop(); }
+  void stop() noexcept;
 
   // --- the progress lock --------------------------------------------------------------------
 
@@ -136,6 +137,12 @@ class engine final : public detail::timer_service,
   void look_after() noexcept {
     if (!in_pass() && !core_.caller.polls) core_.phase.wake_one_thread();
   }
+
+  /// In mode two_threads the completion thread reads this queue from now on, until stop().
+  void serve(second_queue& queue) noexcept { core_.serve(&queue); }
+  bool serves_second_queue() const noexcept { return core_.serves_second_queue(); }
+  /// The second queue has messages: wakes that thread when the progress lock is released.
+  void ring_completion_thread() noexcept { core_.ring_completion_thread(); }
 
   std::uint64_t outstanding() const noexcept { return core_.completions.pending(); }
   /// The deadline of the first timer; time_point::max(): there is none.

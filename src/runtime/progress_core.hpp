@@ -23,6 +23,7 @@
 #include "runtime/progress_lock.hpp"
 #include "runtime/progress_state.hpp"
 #include "runtime/reactor.hpp"
+#include "runtime/second_queue.hpp"
 #include "runtime/timer_queue.hpp"
 #include "runtime/trace.hpp"
 #include "runtime/wait_strategy.hpp"
@@ -110,6 +111,17 @@ class progress_core {
   /// its turn is over.
   void wake_progress_thread() noexcept { on_release_ |= wake_progress; }
   void wake_caller() noexcept { on_release_ |= wake_the_caller; }
+
+  /// The completion thread reads this queue from now on, in place of passes; in other modes than
+  /// two_threads there is none, and nothing changes. Null: passes read it again.
+  void serve(second_queue* queue) noexcept { second_queue_ = completion_thread_ ? queue : nullptr; }
+  bool serves_second_queue() const noexcept { return second_queue_ != nullptr; }
+  /// The second queue has messages.
+  void ring_completion_thread() noexcept { on_release_ |= wake_completion; }
+  /// Any thread.
+  bool is_completion_thread() const noexcept {
+    return completion_thread_ && completion_thread_->is_this_thread();
+  }
 
   /// Rings the peers that have not read all that was sent to them.
   void wake_peers() noexcept {
@@ -201,7 +213,8 @@ class progress_core {
  private:
   // Under steady traffic the clock is read once in this many passes.
   static constexpr std::uint32_t passes_between_clocks = 256;
-  static constexpr std::uint8_t wake_progress = 1, wake_the_caller = 2, end_fd_waits = 4;
+  static constexpr std::uint8_t wake_progress = 1, wake_the_caller = 2, end_fd_waits = 4,
+                                wake_completion = 8;
 
   void release() noexcept {
     if (leads_here()) [[likely]]
@@ -211,6 +224,7 @@ class progress_core {
   }
   void release_and_notify(bool wake_caller) noexcept;
   void find_thread_for_background() noexcept;
+  void read_second_queue() noexcept;
   void trace_state() noexcept;
 
   const detail::run_loop& self_;
@@ -221,7 +235,9 @@ class progress_core {
   time_point traced_since_{};
   // Threads that may ring without the progress lock, and do not outlive the engine.
   std::atomic<std::uint32_t> ringing_{0};
-  // Null: the thread that releases the progress lock hands operations out itself.
+  second_queue* second_queue_ = nullptr;  // null: there is none, or passes read it
+  // Null, or a second queue is served: the thread that releases the progress lock hands operations
+  // out itself.
   const std::unique_ptr<completion_thread> completion_thread_;
 };
 

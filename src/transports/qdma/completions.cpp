@@ -8,7 +8,7 @@
 
 namespace weft::transports::qdma {
 
-completions::second_queue::second_queue()
+completions::separate_queue::separate_queue()
     : memory(
           runtime::map_own(runtime::make_memory_file("weft-qdma-completions", sizeof(queue_memory)),
                            sizeof(queue_memory))) {
@@ -74,6 +74,11 @@ unsigned completions::take() noexcept {
   while (reader.peek()) reader.pop();
   reader.publish();
   return tell_before(reader.head());
+}
+
+void completions::take_all() noexcept {
+  do post_late();
+  while (take() != 0);
 }
 
 void completions::tell_all_of(const queue_link& l) noexcept {

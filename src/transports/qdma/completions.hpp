@@ -9,6 +9,7 @@
 #include <weft/rendezvous.hpp>
 
 #include "runtime/memory_file.hpp"
+#include "runtime/second_queue.hpp"
 #include "transports/qdma/receive_queue.hpp"
 
 namespace weft::transports::qdma {
@@ -22,7 +23,7 @@ class queue_link;
 /// The messages are empty. Peers can write to the queue that takes these messages, too, so ended
 /// copies are kept in this object, with the position of their message, and told when the reader has
 /// passed it.
-class completions {
+class completions final : public runtime::second_queue {
  public:
   /// The sender of these messages: an id that no other sender has.
   static constexpr vpid own = 0;
@@ -47,6 +48,8 @@ class completions {
   unsigned seen(std::uint64_t head) noexcept { return apart_ ? 0 : tell_before(head); }
   /// Reads the separate queue, if there is one, and tells of its copies.
   unsigned take() noexcept;
+  /// The same on the completion thread, with those that found no room.
+  void take_all() noexcept override;
   /// Tells of all copies of a link, as its last calls.
   void tell_all_of(const queue_link& l) noexcept;
   /// Drops the copies of a link without telling.
@@ -61,11 +64,11 @@ class completions {
     std::uint64_t position;
   };
   /// A queue that no other process can write to.
-  struct second_queue {
+  struct separate_queue {
     runtime::mapping memory;
     queue_progress progress{};
     std::optional<queue_reader> reader;
-    second_queue();
+    separate_queue();
     queue_memory& queue() const noexcept { return *static_cast<queue_memory*>(memory.get()); }
   };
 
@@ -73,7 +76,7 @@ class completions {
   bool post(one& o) noexcept;
   void tell_first() noexcept;
 
-  std::optional<second_queue> apart_;
+  std::optional<separate_queue> apart_;
   std::optional<queue_writer> writer_;
   std::vector<one> ended_;  // in the order of their ends, which is that of their positions
 };

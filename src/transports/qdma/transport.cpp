@@ -31,6 +31,9 @@ qdma_transport::qdma_transport(runtime::engine& e, copy_completion ends)
       ends_(ends, segment_.queue(0), segment_.regions().progress_of(0)),
       copies_(ends_) {
   held_.reserve(region_count);
+  if (ends != copy_completion::two_queues) return;
+  const runtime::engine::holder hold(engine_);
+  engine_.serve(ends_);
 }
 
 qdma_transport::~qdma_transport() = default;
@@ -175,13 +178,13 @@ void qdma_transport::notify_writable() noexcept {
 unsigned qdma_transport::poll() noexcept {
   ++passes_;
   unsigned events = 0;
-  if (!ends_.empty()) [[unlikely]] {
+  if (passes_report()) [[unlikely]] {
     ends_.post_late();
     events += ends_.take();
   }
   events += take_frames();
   // Also past slots that hold no message any more.
-  if (!ends_.empty()) [[unlikely]]
+  if (passes_report()) [[unlikely]]
     events += ends_.seen(reader_.head());
   if (events != 0)
     vain_ = 0;
@@ -191,7 +194,8 @@ unsigned qdma_transport::poll() noexcept {
     events += blocked_.poll();
   if (busy) {
     events += copies_.run();
-    busy = !copies_.empty() || !ends_.empty();
+    if (!ends_.empty() && engine_.serves_second_queue()) engine_.ring_completion_thread();
+    busy = !copies_.empty() || passes_report();
   }
   if (passes_ % passes_until_care == 0) [[unlikely]] {
     reader_.look_after(senders_, queue_reader::clock::now());
@@ -201,7 +205,7 @@ unsigned qdma_transport::poll() noexcept {
 }
 
 bool qdma_transport::has_work() noexcept {
-  if (!copies_.empty() || !ends_.empty() || reader_.peek() || reader_.held_up()) return true;
+  if (!copies_.empty() || passes_report() || reader_.peek() || reader_.held_up()) return true;
   if (reader_.unpublished() != 0 || !staged_.empty()) publish();
   return blocked_.any_writable();
 }
