@@ -13,4 +13,8 @@ for transport in shm qdma tcp; do
   for size in 4 4096; do says "\"size\":$size"; done
   says '"to_basic":'
   says '"paper_to_basic":'
+  case $transport in
+    qdma) says '"by":"read","ends":"two queues"' ;;
+    *) says '"by":"frames"' ;;
+  esac
 done
