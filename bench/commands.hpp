@@ -39,6 +39,7 @@ namespace policy_command { void add(CLI::App& app); }       ///< orders of looki
 namespace stripe_command { void add(CLI::App& app); }       ///< large messages over two links against one
 namespace threads_command { void add(CLI::App& app); }      ///< threads with a lane each, and with one lane
 namespace values_command { void add(CLI::App& app); }       ///< typed values beside the same bytes
+namespace pieces_command { void add(CLI::App& app); }       ///< lists of pieces beside one buffer
 namespace asio_command { void add(CLI::App& app); }         ///< inside an io_context of Asio
 namespace serve_command { void add(CLI::App& app); }        ///< the other side, for clients on other hosts
 namespace vipl_command { void add(CLI::App& app); }         ///< the VI Provider Library

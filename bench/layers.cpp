@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that each layer adds to a message of 8 bytes: the transport alone (shared memory and
-// qdma on one host), with the protocols, with coroutines. The paper on Open MPI over Elan4 measures
-// its layers in section 6.3. All take turns, so that drift of the machine affects all of them.
+// The time that each layer adds to a message: the transport alone (shared memory and qdma on one
+// host), with the protocols, with coroutines; over qdma also the queue below the transport, with as
+// many bytes. The paper on Open MPI over Elan4 measures its layers in section 6.3 and figure 9. All
+// take turns, so that drift of the machine affects all of them.
 #include <fmt/format.h>
 #include <sys/socket.h>
 
@@ -15,18 +16,20 @@
 #include "bare_link.hpp"
 #include "commands.hpp"
 #include "local_line.hpp"
+#include "native_queue.hpp"
 #include "plain_loop.hpp"
 #include "report.hpp"
 
 namespace weft::bench::layers_command {
 namespace {
 
-constexpr std::size_t message = 8;
+constexpr std::size_t target_size = 8;
 constexpr double bound_ns = 25;   // of the design, for protocol and API together
 constexpr double paper_ns = 500;  // "PML layer cost" in section 6.3
 
 struct request {
   settings chosen{.progress = "polling"};
+  std::vector<std::size_t> sizes{8};
   int rounds = 31;
   double effort = 1;
 };
@@ -67,8 +70,8 @@ class by_hand {
 };
 
 /// The contestants: each has one layer more than the one before.
-enum layer : std::size_t { transport, protocol, coroutines, layer_count };
-constexpr std::array<const char*, layer_count> names{"transport", "with protocol",
+enum layer : std::size_t { native, transport, protocol, coroutines, layer_count };
+constexpr std::array<const char*, layer_count> names{"native queue", "transport", "with protocol",
                                                      "with coroutines"};
 using figures = std::array<std::vector<double>, layer_count>;
 
@@ -79,23 +82,33 @@ double longer_by(const std::vector<double>& a, const std::vector<double>& b) {
   return median(std::move(all));
 }
 
-/// \param first of the layers that were measured
-void tell(report& out, const request& wanted, const figures& of, std::size_t first) {
-  for (std::size_t i = first; i < layer_count; ++i) {
-    auto line = make_line(head_of("layers", wanted.chosen, message), half_rtt_us, of[i]);
+void tell(report& out, const request& wanted, std::size_t size, const figures& of) {
+  const bool on_queue = !of[native].empty(), on_transport = !of[transport].empty();
+  for (std::size_t i = 0; i < layer_count; ++i) {
+    if (of[i].empty()) continue;
+    auto line = make_line(head_of("layers", wanted.chosen, size), half_rtt_us, of[i]);
     line["layer"] = names[i];
-    if (i != first) line["layer_ns"] = longer_by(of[i], of[i - 1]);
-    if (i != transport && first == transport) {
+    if (i == native) line["native_bytes"] = size + native_queue::header_bytes;
+    if (i != native && on_queue) line["to_native"] = median(paired_ratios(of[i], of[native]));
+    if (i != native && !of[i - 1].empty()) line["layer_ns"] = longer_by(of[i], of[i - 1]);
+    if (i > transport && on_transport) {
       const double above = longer_by(of[i], of[transport]);
       line["above_transport_ns"] = above;
       if (i == coroutines) {
         line["paper_ns"] = paper_ns;
-        line["target"] =
-            fmt::format("≤ {} ns: {}", bound_ns, above <= bound_ns ? "met" : "falls short");
+        if (size == target_size)
+          line["target"] =
+              fmt::format("≤ {} ns: {}", bound_ns, above <= bound_ns ? "met" : "falls short");
       }
     }
     out.add(line);
   }
+}
+
+/// The queue alone; null where it cannot be had.
+std::unique_ptr<native_queue> queue_alone(const request& wanted, const runtime::unique_fd& line) {
+  if (!line || wanted.chosen.transport != "qdma") return {};
+  return std::make_unique<native_queue>(line.get());
 }
 
 /// The transport alone; null where it cannot be had. `line` is for its making.
@@ -107,8 +120,8 @@ std::unique_ptr<bare_link> transport_alone(const request& wanted, const runtime:
 
 void act(pair_member& member, const request& wanted) {
   const runtime::unique_fd line = local_line(member, SOCK_SEQPACKET);
+  const std::unique_ptr<native_queue> queue = queue_alone(wanted, line);
   const std::unique_ptr<bare_link> bare = transport_alone(wanted, line);
-  const std::size_t first = bare ? transport : protocol, tried = layer_count - first;
   place for_hand(options_of(wanted.chosen));
   place for_coroutines(options_of(wanted.chosen));
   for_hand.meet(member);
@@ -117,39 +130,43 @@ void act(pair_member& member, const request& wanted) {
   const side me{for_coroutines.ctx, for_coroutines.peer, member.rank()};
 
   const bool tells = member.rank() == 0;
-  report out({{"layers", "layer"},
+  report out({{"size", "size"},
+              {"layers", "layer"},
               {"half round trip µs", "half_rtt_us"},
               {"p10", "p10"},
               {"p90", "p90"},
+              {"to native", "to_native"},
               {"this layer, ns", "layer_ns"},
               {"above the transport, ns", "above_transport_ns"},
               {"paper, ns", "paper_ns"},
               {"target", "target"}},
              wanted.chosen.as_json);
   if (tells)
-    out.title(
-        fmt::format("{}, 8 bytes; {} rounds in turns; differences: medians of the paired ones",
-                    wanted.chosen.transport, wanted.rounds));
+    out.title(fmt::format("{}; {} rounds in turns; differences: medians of the paired ones",
+                          wanted.chosen.transport, wanted.rounds));
   const plan loops = plan{.warm_up = 500, .batches = 9, .per_batch = 1000}.scaled(wanted.effort);
-  const auto measure = [&](std::size_t which) {
+  const auto measure = [&](std::size_t which, std::size_t size) {
     member.barrier();
-    if (which == transport) return half_round_trips_by(*bare, me.rank, message, loops);
-    if (which == protocol) return half_round_trips_by(hand, me.rank, message, loops);
-    return run(me.ctx, half_round_trips(me, message, loops));
+    if (which == native) return half_round_trips_by(*queue, me.rank, size, loops);
+    if (which == transport) return half_round_trips_by(*bare, me.rank, size, loops);
+    if (which == protocol) return half_round_trips_by(hand, me.rank, size, loops);
+    return run(me.ctx, half_round_trips(me, size, loops));
   };
-  figures of;
-  for (int round = 0; round < wanted.rounds; ++round)
-    for (std::size_t turn = 0; turn < tried; ++turn) {
-      // The order changes, so that no way always follows the same other one.
-      const std::size_t which = first + (turn + static_cast<std::size_t>(round)) % tried;
-      if (tells) out.measuring(names[which]);
-      const auto samples = measure(which);
-      if (tells) of[which].push_back(median(samples));
-    }
-  if (tells) {
-    tell(out, wanted, of, first);
-    out.finish();
+  for (const std::size_t size : wanted.sizes) {
+    figures of;
+    for (int round = 0; round < wanted.rounds; ++round)
+      for (std::size_t turn = 0; turn < layer_count; ++turn) {
+        // The order changes, so that no way always follows the same other one.
+        const std::size_t which = (turn + static_cast<std::size_t>(round)) % layer_count;
+        if (which == native && (!queue || size > native_queue::most_bytes)) continue;
+        if (which == transport && !bare) continue;
+        if (tells) out.measuring(fmt::format("{}, {}", size_text(size), names[which]));
+        const auto samples = measure(which, size);
+        if (tells) of[which].push_back(median(samples));
+      }
+    if (tells) tell(out, wanted, size, of);
   }
+  if (tells) out.finish();
   member.barrier();
 }
 
@@ -161,6 +178,10 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of each layer")->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
+  sub->add_option("--size", wanted->sizes, "Bytes of a message, at most 8K: one frame")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(0, 8192));
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {

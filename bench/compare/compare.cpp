@@ -107,9 +107,10 @@ int compare(const compare_options& options, lineup who) {
   return failed || (options.strict && !all_met) ? 1 : 0;
 }
 
-void add_compare_options(CLI::App& app, compare_options& into) {
+void add_compare_options(CLI::App& app, compare_options& into,
+                         const std::vector<std::string>& transports) {
   app.add_option("--transport", into.transport, "Compare over this")
-      ->check(CLI::IsMember({"shm", "tcp"}));
+      ->check(CLI::IsMember(transports));
   app.add_option("--rounds", into.rounds, "Interleaved rounds; the median of their ratios counts")
       ->check(CLI::Range(1, 1000));
   app.add_option("--effort", into.effort, "Factor on the samples of each round")
@@ -124,12 +125,26 @@ void add_compare_options(CLI::App& app, compare_options& into) {
   app.add_flag("--strict", into.strict, "Exit with 1 unless every target is met");
 }
 
+/// The best options of the paper on Open MPI over Elan4 for its overall performance (figure 10):
+/// the receiver reads messages that do not fit into a slot, without eager data, and the FIN is
+/// chained.
+contestant as_the_paper() {
+  return make_own({.name = "weft read, chained",
+                   .program = {"env", "WEFT_RENDEZVOUS=get", "WEFT_RENDEZVOUS_EAGER_DATA=no",
+                               "WEFT_RENDEZVOUS_CHAINED_FIN=yes", "WEFT_EAGER_LIMIT=1984",
+                               this_program().string()},
+                   .about = "co_await; one thread polls; the best options of the paper on Open MPI "
+                            "over Elan4",
+                   .arguments = {"--transport", "qdma", "--progress", "polling"}});
+}
+
 lineup everybody(const compare_options& options, const std::vector<std::string>& modes) {
   lineup who{.bench = "compare",
              .all = series_for(options.transport, options.rounds, options.effort),
              .contestants = {},
              .targets = targets_for(options.transport)};
   for (const auto& mode : modes) who.contestants.push_back(own_mode(options.transport, mode));
+  if (options.transport == "qdma") who.contestants.push_back(as_the_paper());
   for (auto& peer : make_peers(options.transport, options.programs()))
     who.contestants.push_back(std::move(peer));
   for (auto& limit : make_limits(options.transport)) who.contestants.push_back(std::move(limit));
@@ -140,7 +155,7 @@ void add_compare_command(CLI::App& app, std::vector<std::string> modes, int& exi
   auto options = std::make_shared<compare_options>();
   auto* sub = app.add_subcommand(
       "compare", "weft, other libraries and the limits of the machine, side by side");
-  add_compare_options(*sub, *options);
+  add_compare_options(*sub, *options, {"shm", "tcp", "qdma"});
   sub->callback([options, modes = std::move(modes), &exit_code] {
     exit_code = compare(*options, everybody(*options, modes));
   });

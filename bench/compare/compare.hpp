@@ -44,7 +44,8 @@ struct lineup {
 int compare(const compare_options& options, lineup who);
 
 /// Adds the options of `into`, which must outlive parsing, to a subcommand.
-void add_compare_options(CLI::App& app, compare_options& into);
+void add_compare_options(CLI::App& app, compare_options& into,
+                         const std::vector<std::string>& transports = {"shm", "tcp"});
 
 /// weft in its modes, other libraries and the limits of the machine. Throws std::invalid_argument
 /// for a transport that does not exist.

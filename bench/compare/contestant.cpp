@@ -117,7 +117,7 @@ std::vector<contestant> make_limits(const std::string& transport) {
   std::vector<contestant> result;
   std::vector<std::string_view> all{raw::cache_line, raw::slot_rate, raw::pipelined_copy, raw::cma,
                                     raw::direct_copy};
-  if (transport != "shm") all = {raw::tcp_socket};
+  if (transport == "tcp") all = {raw::tcp_socket};
   for (const auto limit : all)
     result.push_back({.name = fmt::format("raw {}", limit),
                       .part = role::limit,

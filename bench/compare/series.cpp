@@ -47,9 +47,15 @@ std::vector<series> series_for(const std::string& transport, int rounds, double 
             {"rate", make_job("rate", {64}, 64, "warm", effort), rounds},
             {"bandwidth", make_job("bandwidth", {mib, 4 * mib}, 1, "warm", effort), rounds},
             {"overlap", overlap, fewer}};
+  if (transport == "qdma")
+    return {
+        {"latency", make_job("latency", {4, 64, 256, kib, 4 * kib}, 1, "warm", effort), rounds},
+        {"bandwidth",
+         make_job("bandwidth", {4 * kib, 16 * kib, 64 * kib, 256 * kib, mib}, 1, "warm", effort),
+         rounds}};
   if (transport != "shm")
     throw std::invalid_argument("no comparison is defined for the transport " + transport +
-                                "; there are shm and tcp");
+                                "; there are shm, tcp and qdma");
 
   auto small_and_middle = middle_sizes;
   small_and_middle.insert(small_and_middle.begin(), 8);
@@ -65,6 +71,7 @@ std::vector<series> series_for(const std::string& transport, int rounds, double 
 }
 
 std::vector<target> targets_for(const std::string& transport) {
+  if (transport == "qdma") return {};  // to repeat an experiment
   std::vector<target> targets;
   if (transport == "shm") {
     targets = {

@@ -82,7 +82,8 @@ peer openmpi_on_weft(const std::string& transport) {
 }
 
 std::vector<peer> known_peers(const std::string& transport) {
-  if (transport == "shm")
+  // No other library has qdma: over it, too, they use their own shared memory.
+  if (transport == "shm" || transport == "qdma")
     return {
         {.name = "Open MPI vader",
          .transport = "shm",

@@ -14,3 +14,6 @@ says '"about":'
 for one in overlap "overlap --transport tcp"; do
   bench $one --effort 0.02 --size 8 --compute-us 100
 done
+bench compare --transport qdma --only latency --rounds 1 --effort 0.02 --json
+says '"contestant":"weft read, chained"'
+says '"contestant":"raw cache_line"'

@@ -12,4 +12,11 @@ for progress in polling dedicated; do
   says '"above_transport_ns":'
 done
 bench layers --rounds 1 --effort 0.02 --transport qdma
-says "qdma, 8 bytes"
+says "native queue"
+bench layers --rounds 1 --effort 0.02 --transport qdma --size 4,1984 --json
+says '"size":1984,"half_rtt_us"'
+says '"layer":"native queue","native_bytes":2000'
+says '"to_native":'
+bench pieces --rounds 1 --effort 0.02 --size 4,4K --json
+says '"way":"list of 8","pieces":8'
+says '"more_us":'
