@@ -100,6 +100,13 @@ struct options {
   /// rank is put in front of the extension. A second context with the same name replaces the file.
   std::string trace_file;
 
+  /// The file for the call tree: the steps of messages, as text, line by line while they happen; or
+  /// "stderr"; empty: none. In a job, the rank is put in front of the extension. docs/debugging.md
+  std::string call_tree_file;
+  /// The call tree ends after so many messages that this context has sent or received; 0: it does
+  /// not.
+  std::uint64_t call_tree_messages = 0;
+
   /// Settings for measurements and for the repetition of experiments. Any version may change them.
   struct experiments {
     /// The order in which a pass polls the transports.

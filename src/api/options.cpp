@@ -377,6 +377,14 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_TRACE", "trace_file", "file for a trace that opens in Perfetto; empty: none",
        [](options& o, const char*, const std::string& v) { o.trace_file = v; },
        [](const options& o) { return o.trace_file; }},
+      {"WEFT_CALL_TREE", "call_tree_file",
+       "file for the steps of messages as text, or stderr; empty: none",
+       [](options& o, const char*, const std::string& v) { o.call_tree_file = v; },
+       [](const options& o) { return o.call_tree_file; }},
+      {"WEFT_CALL_TREE_MESSAGES", "call_tree_messages",
+       "messages after which the call tree ends; 0: it does not",
+       [](options& o, const char* n, const std::string& v) { o.call_tree_messages = bytes(n, v); },
+       [](const options& o) { return std::to_string(o.call_tree_messages); }},
   };
   return all;
 }

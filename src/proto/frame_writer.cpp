@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "proto/frame_names.hpp"
 #include "proto/messenger.hpp"
 #include "proto/multi_rail_link.hpp"
 
@@ -12,11 +13,19 @@ transports::post frame_writer::post(frame_header header, const frame_extension* 
                                     transports::gather& data, std::uint64_t left) noexcept {
   header.credit = flow_.for_next_frame();
   transports::link& link = *connection_->link();
+  runtime::engine& engine = connection_->owner().engine();
+  runtime::call_tree* const tree = engine.trace().tree();
+  const std::uint64_t rung = tree ? engine.bells_rung() : 0;
   const transports::post answer = left != 0 ? link.send_large(header, extension, data, left)
                                             : link.send(header, extension, data);
   if (answer == transports::post::done || answer == transports::post::posted)
     flow_.returned(header.credit);
   refused_ = answer == transports::post::busy;
+  if (tree) [[unlikely]] {
+    tree->note(refused_ ? "no room for a frame to" : "frame to",
+               subject_of(connection_->id(), header, extension));
+    if (engine.bells_rung() != rung) tree->note("doorbell", {});
+  }
   return answer;
 }
 
@@ -71,10 +80,10 @@ bool frame_writer::needs_reaction(frame_kind kind) noexcept {
 
 void frame_writer::wake_peer() noexcept {
   runtime::engine& engine = connection_->owner().engine();
-  if (engine.in_pass() || engine.peers_find_out())
-    engine.defer_wakeup();
-  else
-    connection_->link()->wake_peer();
+  if (engine.in_pass() || engine.peers_find_out()) return engine.defer_wakeup();
+  if (runtime::call_tree* const tree = engine.trace().tree()) [[unlikely]]
+    tree->note("doorbell if it is needed, of", {.peer = connection_->id()});
+  connection_->link()->wake_peer();
 }
 
 /// Resumes each waiting protocol once: with thousands of long messages under way, to wake all of

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "proto/frame_names.hpp"
 #include "proto/message_errors.hpp"
 #include "proto/select.hpp"
 
@@ -57,7 +58,7 @@ bool messenger::start(detail::recv_operation& op) noexcept {
   if (engine_.try_enter_leading()) [[likely]] {
     const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
                        !op.cancel_requested && table_.none_arrived() && !op.on &&
-                       engine_.expects_pending(op);
+                       engine_.expects_pending(op) && !engine_.trace().on();
     if (plain) [[likely]] {
       table_.post(op);
       engine_.pending_expected();
@@ -71,6 +72,9 @@ bool messenger::start(detail::recv_operation& op) noexcept {
 }
 
 [[gnu::noinline]] bool messenger::start_held(detail::recv_operation& op) noexcept {
+  runtime::call_tree* const tree = engine_.trace().tree();
+  const runtime::step receiving(tree, op.from ? "receive from" : "receive from any",
+                                tree ? subject_of(op) : runtime::call_tree::subject{});
   return start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands the frames of a peer to its parts.
 #include "proto/peer.hpp"
+#include "proto/frame_names.hpp"
 
 #include <new>
 
@@ -23,6 +24,14 @@ peer::~peer() = default;
 /// over several links (on_fragment).
 bool peer::dispatch(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
+  runtime::call_tree* const tree = owner().engine().trace().tree();
+  if (!tree) [[likely]]
+    return take(h, x, data);
+  const runtime::step taking(tree, "frame from", subject_of(id(), h, x));
+  return take(h, x, data);
+}
+
+bool peer::take(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
   const auto kind = static_cast<frame_kind>(h.kind);
   if (now() == state::closed) {  // a good-bye, or its answer, may still be under way
     if (kind == frame_kind::bye) return on_bye(x);
@@ -116,6 +125,8 @@ bool peer::on_arrived(const frame_extension& x) noexcept {
 
 void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
   if (gone()) return;
+  const runtime::step ending(owner().engine().trace().tree(), "copy has ended, peer",
+                             {.peer = id()});
   if ((cookie & rma_cookie_bit) != 0)
     rma_->initiator.on_transferred(static_cast<std::uint16_t>(cookie), well);
   else if ((cookie & put_cookie_bit) != 0)
@@ -126,6 +137,8 @@ void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
 
 void peer::on_chained(std::uint64_t cookie) noexcept {
   if (gone()) return;
+  if (runtime::call_tree* const tree = owner().engine().trace().tree())
+    tree->note("chained frame to", {.peer = id()});
   if ((cookie & put_cookie_bit) != 0)
     sender_.rendezvous().on_chained(cookie & ~put_cookie_bit);
   else

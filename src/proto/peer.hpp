@@ -130,6 +130,7 @@ class alignas(64) peer final : public transports::frame_sink,
                    Copy copy) noexcept;
   bool take_long(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool dispatch(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
+  bool take(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_arrived(const frame_extension& x) noexcept;
   rma* rma_parts() noexcept;
   bool on_bye(const frame_extension* x) noexcept;

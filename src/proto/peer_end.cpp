@@ -16,6 +16,7 @@ namespace weft::proto {
 
 void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) {
   if (!writer_.takes_link()) return;
+  const runtime::step connecting(owner().engine().trace().tree(), "link to", {.peer = id()});
   connection_.opened(std::move(link));
   if (now() == state::closed) {  // to answer the peer's good-bye
     writer_.flush();

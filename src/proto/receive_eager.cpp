@@ -30,6 +30,8 @@ recv_operation* receiver::take_receive(const received& what) noexcept {
     m->got = what;
     owner.engine().end(*m);
   }
+  if (runtime::call_tree* const tree = owner.engine().trace().tree(); tree && m) [[unlikely]]
+    tree->note("matched", {});
   return static_cast<recv_operation*>(m);
 }
 

@@ -30,6 +30,8 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
   }
   owner.memory().unstore(m);
   m.match(op);
+  if (runtime::call_tree* const tree = owner.engine().trace().tree()) [[unlikely]]
+    tree->note("matched with a message that had come", {});
   if (m.ready(gone)) {
     writer_->release_credit(std::exchange(m.eager_units, 0));
     op.status = m.total > m.room ? errc::truncated : errc::ok;

@@ -41,6 +41,9 @@ bool rendezvous_receiver::get(inbound_message& m) noexcept {
   if (m.read_id != 0) {
     const remote_address from{m.at.region, m.at.offset + m.arrived};
     answer = connection_->link()->get(m.into, from, wanted - m.arrived, m.read_id);
+    if (runtime::call_tree* const tree = connection_->owner().engine().trace().tree()) [[unlikely]]
+      tree->note(answer == post::posted ? "copy begins" : "copy in one step, or none",
+                 {.bytes = wanted - m.arrived});
     if (answer == post::posted) {
       chain_fin(*connection_, m.read_id, frame_kind::fin_ack, m.sender_id);
       return true;

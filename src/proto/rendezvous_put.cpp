@@ -30,6 +30,9 @@ post rendezvous_sender::put(outbound_message& m) noexcept {
   transports::link& link = *connection_->link();
   const post taken = link.put(rest, to, op.size - op.sent, put_cookie_bit | op.id);
   m.putting = taken == post::posted;
+  if (runtime::call_tree* const tree = connection_->owner().engine().trace().tree()) [[unlikely]]
+    tree->note(m.putting ? "copy begins" : "copy in one step, or none",
+               {.bytes = op.size - op.sent});
   m.told = m.putting && link.traits().fails_in_order;
   if (m.told)
     writer_->send_control(frame_kind::fin, m.receiver_id());

@@ -24,6 +24,16 @@ void sender::opened() noexcept {
 }
 
 bool sender::start(send_operation& op) noexcept {
+  runtime::call_tree* const tree = connection_->owner().engine().trace().tree();
+  if (!tree) [[likely]]
+    return start_now(op);
+  const auto& request = op.request;
+  const runtime::step sending(tree, "send to",
+                              {request.to.id, request.tag.value, request.data.size()});
+  return start_now(op);
+}
+
+bool sender::start_now(send_operation& op) noexcept {
   const auto& request = op.request;
   if (request.to.id != connection_->id()) {
     op.status = connection_->owner().peers().why_gone(request.to.id);
@@ -69,6 +79,8 @@ bool sender::plan(send_operation& op) noexcept {
   const send_plan chosen = plan_send(op.size, eager_limit_, writer_->flow().credit(), beginning);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
+  if (runtime::call_tree* const tree = connection_->owner().engine().trace().tree()) [[unlikely]]
+    tree->note(op.rendezvous ? "rendezvous; eager data" : "eager", {.bytes = op.eager_end});
   return chosen.starved;
 }
 

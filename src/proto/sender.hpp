@@ -39,6 +39,7 @@ class sender {
   void fail() noexcept;
 
  private:
+  bool start_now(detail::send_operation& op) noexcept;
   bool may_begin(const detail::send_operation& op) const noexcept;
   bool plan(detail::send_operation& op) noexcept;
   std::size_t longest_beginning(std::size_t size) const noexcept;

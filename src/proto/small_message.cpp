@@ -14,7 +14,6 @@ namespace weft::proto {
 using detail::match_operation;
 using detail::recv_operation;
 using detail::send_mode;
-using runtime::trace;
 using transports::post;
 
 namespace {
@@ -37,7 +36,8 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
                                                     std::uint64_t immediate) noexcept {
   flow_control& flow = writer_.flow();
   if (to != id() || data.size() > sender_.small_limit() || now() != state::open ||
-      sender_.order().held() || flow.credit() < most_units_of_small) [[unlikely]]
+      sender_.order().held() || flow.credit() < most_units_of_small ||
+      owner().engine().trace().on()) [[unlikely]]
     return false;
   const std::uint16_t returned = flow.for_next_frame();
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
@@ -51,7 +51,6 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
   metrics& n = owner().counts();
   ++n.messages_sent;
   n.bytes_sent += data.size();
-  owner().engine().trace().instant(trace::kind::sent, id(), data.size());
   return true;
 }
 

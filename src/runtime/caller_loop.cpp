@@ -104,7 +104,7 @@ void caller_loop::go_away() noexcept {
 
 void caller_loop::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
-  while (operation* op = completing_.pop()) op->complete();
+  while (operation* op = completing_.pop()) core_.complete(*op);
   leadership_.notify_followers();
 }
 

@@ -33,8 +33,7 @@ std::uint64_t engine::watch_once(unique_fd fd, std::function<void()> fire) {
 void engine::unwatch(std::uint64_t watch) noexcept { watches_.remove(watch); }
 
 bool engine::is_in_use() noexcept {
-  return core_.leads_here() || progress_thread_.is_this_thread() ||
-         core_.is_completion_thread() ||
+  return core_.leads_here() || progress_thread_.is_this_thread() || core_.is_completion_thread() ||
          (leadership_.is_taken() && !core_.caller.by_calls);
 }
 

@@ -57,13 +57,22 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
   if (hands_over) completion_thread_->take(others);
   if ((wanted & end_fd_waits) != 0) waits.end_waits();
   ringing_.fetch_sub(1, std::memory_order_release);
-  while (operation* op = others.pop()) op->on->post(*op);
+  while (operation* op = others.pop()) {
+    if (trace.tree()) trace.tree()->note("posted to its executor", {});
+    op->on->post(*op);
+  }
+}
+
+unsigned progress_core::pass_in_tree() noexcept {
+  const step passing(trace.tree(), "pass", {}, true);
+  return make_pass();
 }
 
 /// The queue's reports are protocol steps like those of a pass, so they take the progress lock; the
 /// thread sleeps without it.
 void progress_core::read_second_queue() noexcept {
   const holder hold(*this);
+  const step reading(trace.tree(), "second queue", {}, true);
   if (!second_queue_) return;
   second_queue_->take_all();
   if (wakeup_deferred) wake_peers();

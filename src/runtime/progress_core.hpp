@@ -86,10 +86,20 @@ class progress_core {
 
   /// Polls all pollables once. \return how many events were handled
   unsigned pass() noexcept {
+    if (trace.on()) [[unlikely]]
+      return pass_in_tree();
+    return make_pass();
+  }
+  unsigned make_pass() noexcept {
     const unsigned events = pollables.poll();
     if (++passes_ % passes_between_clocks == 0) [[unlikely]]
       end_due_timers();
     return events;
+  }
+  /// Completes operations that were taken out of the completion queue. Without the progress lock.
+  void complete(operation& op) noexcept {
+    const step resuming(trace.tree(), "resume");
+    op.complete();
   }
   void end_due_timers() noexcept {
     if (!timers.empty()) timers.end_due(now());
@@ -223,6 +233,7 @@ class progress_core {
       lock.give();
   }
   void release_and_notify(bool wake_caller) noexcept;
+  unsigned pass_in_tree() noexcept;
   void find_thread_for_background() noexcept;
   void read_second_queue() noexcept;
   void trace_state() noexcept;

@@ -75,11 +75,35 @@ void trace::open(std::string file) {
     throw error(errc::out_of_memory, "no memory for the trace; unset WEFT_TRACE");
   }
   file_ = std::move(file);
+  on_ = true;
+}
+
+void trace::open_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages) {
+  tree_ = std::make_unique<call_tree>(file, rank, messages);
+  on_ = true;
 }
 
 void trace::record_now(phase how, kind what, std::uint32_t peer, std::uint16_t id,
                        std::uint64_t size) noexcept {
+  if (tree_) note(how, what, peer, size);
+  if (!events_) return;
   record({std::chrono::steady_clock::now(), {}, size, peer, this_thread(), id, what, how});
+}
+
+/// A rendezvous is told by its frames.
+void trace::note(phase how, kind what, std::uint32_t peer, std::uint64_t size) noexcept {
+  if (how != phase::instant) return;
+  if (what == kind::sent)
+    tree_->end_message("sent to", {.peer = peer, .bytes = size});
+  else if (what == kind::received)
+    tree_->end_message("received from", {.peer = peer, .bytes = size});
+  else
+    tree_->note("unexpected, from", {.peer = peer, .bytes = size});
+}
+
+void trace::record_slice(kind what, moment from, moment until, std::uint64_t count) noexcept {
+  if (tree_ && what != kind::progress_polls && count != 0) tree_->note_sleep(until - from, count);
+  if (events_) record({from, until, count, 0, this_thread(), 0, what, phase::slice});
 }
 
 /// One system call per thread, not per event.

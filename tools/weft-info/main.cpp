@@ -235,6 +235,7 @@ int answer(const request& wanted) {
   const options now = options::from_environment();
   options quiet = now;
   quiet.trace_file.clear();  // this context has no events for a trace
+  quiet.call_tree_file.clear();
   if (wanted.why && wanted.about.size() == 1 && is_peer(wanted.about.front())) {
     context ctx(quiet);
     const ordered_json all = run(ctx, reach(ctx, wanted.about.front()));

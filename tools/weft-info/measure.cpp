@@ -96,6 +96,7 @@ std::vector<measured_way> measure(const options& chosen, std::size_t bytes) {
   options with = chosen;
   with.standalone = true;
   with.trace_file.clear();
+  with.call_tree_file.clear();
   std::vector<measured_way> all{{"as chosen", half_trip(with, bytes, false)}};
   if (!is_rendezvous(with, bytes)) return all;
   for (const auto& [way, scheme] : {std::pair{"in frames", rendezvous_scheme::frames},

@@ -53,7 +53,7 @@ std::vector<std::string> arguments(int argc, char** argv) {
     const std::string_view argument = argv[i];
     const std::string_view before = i > 1 ? argv[i - 1] : "";
     const bool value = before == "-n" || before == "-np" || before == "--ranks" || before == "-g" ||
-                       before == "--grace";
+                       before == "--grace" || before == "--call-tree-messages";
     if (argument == "--" || (!argument.starts_with('-') && !value)) own = false;
     all.emplace_back(own && argument == "-np" ? "-n" : argument);
   }
@@ -83,6 +83,11 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
   app.add_option("-g,--grace", into.grace, "The grace period in seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
+  app.add_flag("--call-tree{stderr}", into.call_tree,
+               "Write the steps of every rank's messages: to the standard error, or to a file for "
+               "each rank (--call-tree=tree.txt makes tree.0.txt, ...)");
+  app.add_option("--call-tree-messages", into.call_tree_messages,
+                 "End each rank's call tree after so many messages");
   app.prefix_command();
 
   try {

@@ -10,10 +10,12 @@ namespace weft::run {
 
 struct options {
   std::uint32_t ranks = 1;
-  bool label = false;            ///< put "[rank] " in front of each line
-  bool bind = false;             ///< pin rank i to core i modulo cores
-  bool kill_on_failure = false;  ///< when one rank fails, end the others
-  double grace = 5;              ///< seconds between asking the others to end and killing them
+  bool label = false;                    ///< put "[rank] " in front of each line
+  bool bind = false;                     ///< pin rank i to core i modulo cores
+  bool kill_on_failure = false;          ///< when one rank fails, end the others
+  std::string call_tree;                 ///< a file, or "stderr"; empty: none
+  std::uint64_t call_tree_messages = 0;  ///< 0: all
+  double grace = 5;  ///< seconds between asking the others to end and killing them
   std::vector<std::string> command;
 };
 

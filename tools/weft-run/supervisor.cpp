@@ -87,6 +87,11 @@ bool supervisor::start_one(std::uint32_t number) {
                       fmt::format("WEFT_SIZE={}", chosen_.ranks),
                       fmt::format("WEFT_LOCAL_SIZE={}", chosen_.ranks),
                       fmt::format("WEFT_JOB={}", directory_.environment())};
+  if (!chosen_.call_tree.empty()) {
+    what.environment.push_back(fmt::format("WEFT_CALL_TREE={}", chosen_.call_tree));
+    what.environment.push_back(
+        fmt::format("WEFT_CALL_TREE_MESSAGES={}", chosen_.call_tree_messages));
+  }
   what.own_group = own_groups_;
   what.files = files_before_;
   what.mask = mask_before_;

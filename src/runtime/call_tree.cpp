@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/call_tree.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+#include <weft/error.hpp>
+
+namespace weft::runtime {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr std::size_t longest_line = 256;
+
+double us_of(steady::duration d) noexcept {
+  return std::chrono::duration<double, std::micro>(d).count();
+}
+
+struct open_step {
+  const call_tree* tree;  // null: the tree was complete when the step began
+  const char* what;
+  call_tree::subject of;
+  steady::time_point began;
+  bool written;
+};
+
+/// The steps that a thread is in, of all contexts. Steps deeper than that are not written.
+struct steps_of_thread {
+  std::array<open_step, 64> all;
+  std::size_t depth = 0;
+  open_step* last() noexcept { return depth <= all.size() ? &all[depth - 1] : nullptr; }
+};
+thread_local steps_of_thread here;
+
+/// As gdb and top name it: the name may be shared, the number is not.
+const char* this_thread() noexcept {
+  static thread_local char text[40] = "";
+  char name[16] = "";
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  *fmt::format_to_n(text, sizeof text - 1, "{}/{}", name, ::gettid()).out = '\0';
+  return text;
+}
+
+/// "frame to 1: eager, tag 7, 8 bytes"
+void append(fmt::memory_buffer& to, const char* what, const call_tree::subject& of) {
+  const auto out = std::back_inserter(to);
+  fmt::format_to(out, "{}", what);
+  if (of.peer != call_tree::subject::no_peer) fmt::format_to(out, " {}", of.peer);
+  if (of.kind) fmt::format_to(out, ": {}", of.kind);
+  if (of.tag != call_tree::subject::nothing)
+    fmt::format_to(out, fmt::runtime(of.tag >> 32 == 0 ? ", tag {}" : ", tag {:#x}"), of.tag);
+  if (of.bytes != call_tree::subject::nothing) fmt::format_to(out, ", {} bytes", of.bytes);
+}
+
+}  // namespace
+
+call_tree::call_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages)
+    : out_(file == "stderr"
+               ? ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+               : ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)),
+      rank_(rank),
+      messages_(messages) {
+  if (!out_)
+    throw error(errc::system,
+                fmt::format("the call tree \"{}\" cannot be written: {}. Set WEFT_CALL_TREE to "
+                            "\"stderr\", or to a file in a directory that exists and is yours",
+                            file, std::strerror(errno)));
+}
+
+void call_tree::enter(const char* what, const subject& of, bool only_with_more) noexcept {
+  ++here.depth;
+  open_step* const mine = here.last();
+  if (!mine) return;
+  *mine = {is_over() ? nullptr : this, what, of, steady::now(), false};
+  if (!only_with_more) write_open_steps();
+}
+
+void call_tree::leave() noexcept {
+  const open_step* const mine = here.last();
+  if (mine && mine->tree && mine->written) {
+    fmt::memory_buffer text;
+    const steady::time_point now = steady::now();
+    append(text, mine->what, {.peer = mine->of.peer, .kind = mine->of.kind});
+    fmt::format_to(std::back_inserter(text), "  {:.3f} µs", us_of(now - mine->began));
+    text.push_back('\0');
+    write(now, here.depth - 1, '<', text.data());
+  }
+  --here.depth;
+}
+
+void call_tree::note(const char* what, const subject& of) noexcept {
+  if (is_over()) return;
+  write_open_steps();
+  fmt::memory_buffer text;
+  append(text, what, of);
+  text.push_back('\0');
+  write(steady::now(), here.depth, '-', text.data());
+}
+
+void call_tree::note_sleep(std::chrono::nanoseconds took, std::uint64_t events) noexcept {
+  if (is_over()) return;
+  write_open_steps();
+  write(steady::now(), here.depth, '-',
+        fmt::format("slept {:.3f} µs, woken by {} events", us_of(took), events).c_str());
+}
+
+void call_tree::end_message(const char* what, const subject& of) noexcept {
+  note(what, of);
+  ended_.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// The steps around that wait for something to happen within them.
+void call_tree::write_open_steps() noexcept {
+  const std::size_t depth = std::min(here.depth, here.all.size());
+  for (std::size_t i = 0; i != depth; ++i) {
+    open_step& s = here.all[i];
+    if (s.written || s.tree != this) continue;
+    s.written = true;
+    fmt::memory_buffer text;
+    append(text, s.what, s.of);
+    text.push_back('\0');
+    write(s.began, i, '>', text.data());
+  }
+}
+
+/// One system call for a line, so that lines of several threads and ranks do not mix.
+void call_tree::write(steady::time_point at, std::size_t depth, char mark,
+                      const char* text) noexcept {
+  char line[longest_line];
+  const auto end = fmt::format_to_n(line, sizeof line - 1, "{:>16.3f} {:>4} {:<22} {:{}}{} {}",
+                                    us_of(at.time_since_epoch()), rank_, this_thread(), "",
+                                    2 * std::min(depth, here.all.size()), mark, text);
+  *end.out = '\n';
+  const int saved = errno;
+  const auto size = static_cast<std::size_t>(end.out - line) + 1;
+  while (::write(out_.get(), line, size) < 0 && errno == EINTR) {
+  }
+  errno = saved;
+}
+
+}  // namespace weft::runtime
