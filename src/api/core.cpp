@@ -76,10 +76,10 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
   if (!options_.call_tree_file.empty())
-    engine_.trace().open_tree(options_.call_tree_file == "stderr"
-                                  ? options_.call_tree_file
-                                  : trace_file(options_.call_tree_file, plane_->job(), lane),
-                              rank(), options_.call_tree_messages);
+    engine_.open_call_tree(options_.call_tree_file == "stderr"
+                               ? options_.call_tree_file
+                               : trace_file(options_.call_tree_file, plane_->job(), lane),
+                           rank(), options_.call_tree_messages);
   const wireup::job& j = plane_->job();
   world_ = std::make_shared<collectives::communicator>(
       messenger_, 0, j.rank(), collectives::group_shape{j.size(), j.local_size() == j.size()},

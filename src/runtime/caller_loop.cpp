@@ -104,8 +104,17 @@ void caller_loop::go_away() noexcept {
 
 void caller_loop::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
-  while (operation* op = completing_.pop()) core_.complete(*op);
+  if (core_.trace.on()) [[unlikely]]
+    complete_in_tree();
+  while (operation* op = completing_.pop()) op->complete();
   leadership_.notify_followers();
+}
+
+[[gnu::noinline, gnu::cold]] void caller_loop::complete_in_tree() noexcept {
+  while (operation* op = completing_.pop()) {
+    const runtime::step resuming(core_.trace.tree(), "resume");
+    op->complete();
+  }
 }
 
 /// Work that is too expensive for every pass: timers, peers that may have no polling thread,

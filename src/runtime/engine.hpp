@@ -150,6 +150,10 @@ class engine final : public detail::timer_service,
   std::uint64_t bells_rung() const noexcept { return core_.pollables.bells_rung(); }
   doorbell& own_doorbell() noexcept { return core_.bell; }
   engine_counters& counters() noexcept { return core_.counters; }
+  /// After the pollables were added, and before start(). \throws weft::error as call_tree
+  void open_call_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages) {
+    core_.open_call_tree(file, rank, messages);
+  }
   runtime::trace& trace() noexcept { return core_.trace; }
   /// Which thread makes progress at this moment.
   progress_state state() const noexcept { return core_.state(); }

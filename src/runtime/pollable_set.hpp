@@ -33,6 +33,12 @@ class pollable_set {
       polled_.push_back(&s);
   }
 
+  /// Polls `first` and `last` around all others that were added. \throws std::bad_alloc
+  void surround(pollable& first, pollable& last) {
+    polled_.insert(polled_.begin(), &first);
+    polled_.push_back(&last);
+  }
+
   /// Polls each once. \return how many events were handled
   unsigned poll() noexcept {
     unsigned events = 0;

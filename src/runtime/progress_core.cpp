@@ -63,9 +63,11 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
   }
 }
 
-unsigned progress_core::pass_in_tree() noexcept {
-  const step passing(trace.tree(), "pass", {}, true);
-  return make_pass();
+void progress_core::open_call_tree(const std::string& file, std::uint32_t rank,
+                                   std::uint64_t messages) {
+  trace.open_tree(file, rank, messages);
+  passes_in_tree.emplace(*trace.tree());
+  passes_in_tree->surround(pollables);
 }
 
 /// The queue's reports are protocol steps like those of a pass, so they take the progress lock; the

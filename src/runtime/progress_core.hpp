@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <weft/coro/detail/run_loop.hpp>
@@ -19,6 +20,7 @@
 #include "runtime/doorbell.hpp"
 #include "runtime/engine_counters.hpp"
 #include "runtime/fd_waits.hpp"
+#include "runtime/pass_step.hpp"
 #include "runtime/pollable_set.hpp"
 #include "runtime/progress_lock.hpp"
 #include "runtime/progress_state.hpp"
@@ -86,20 +88,10 @@ class progress_core {
 
   /// Polls all pollables once. \return how many events were handled
   unsigned pass() noexcept {
-    if (trace.on()) [[unlikely]]
-      return pass_in_tree();
-    return make_pass();
-  }
-  unsigned make_pass() noexcept {
     const unsigned events = pollables.poll();
     if (++passes_ % passes_between_clocks == 0) [[unlikely]]
       end_due_timers();
     return events;
-  }
-  /// Completes operations that were taken out of the completion queue. Without the progress lock.
-  void complete(operation& op) noexcept {
-    const step resuming(trace.tree(), "resume");
-    op.complete();
   }
   void end_due_timers() noexcept {
     if (!timers.empty()) timers.end_due(now());
@@ -187,6 +179,9 @@ class progress_core {
   wait_set& set_of_waits() noexcept {
     return (has_progress_thread ? progress_reactor : caller_reactor)->set();
   }
+  /// Writes a call tree. After the pollables were added. \throws weft::error as call_tree
+  void open_call_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages);
+
   /// Waits until no thread rings any more: before the bells are destroyed.
   void await_ringing() const noexcept;
 
@@ -215,7 +210,8 @@ class progress_core {
   compute_phase phase{*this};
   engine_counters counters;  ///< any thread reads
   runtime::trace trace;      ///< written to its file when every thread that records has gone
-  fd_waits waits;            ///< any thread starts and cancels
+  std::optional<pass_step> passes_in_tree;  ///< the steps of passes, if there is a call tree
+  fd_waits waits;                           ///< any thread starts and cancels
   std::unique_ptr<reactor> caller_reactor;
   std::unique_ptr<reactor> progress_reactor;  ///< null: there is no progress thread
   std::string wait_set_reason;                ///< why io_uring is not used; empty: it is
@@ -233,7 +229,6 @@ class progress_core {
       lock.give();
   }
   void release_and_notify(bool wake_caller) noexcept;
-  unsigned pass_in_tree() noexcept;
   void find_thread_for_background() noexcept;
   void read_second_queue() noexcept;
   void trace_state() noexcept;

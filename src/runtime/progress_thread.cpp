@@ -234,7 +234,10 @@ unsigned progress_thread::poll_for_caller() noexcept {
     operation_list work = core_.completions.take_background();
     core_.leave();
     core_.counters.progress_iterations.fetch_add(1, std::memory_order_relaxed);
-    for (; operation* const op = work.pop(); ++events) core_.complete(*op);
+    for (; operation* const op = work.pop(); ++events) {
+      const step resuming(core_.trace.tree(), "resume");
+      op->complete();
+    }
     if (passes % passes_between_waits == 0) {
       unsigned told = core_.progress_reactor->poll();
       serve_waits(told);
