@@ -2,7 +2,8 @@
 // What it costs to send and receive a message by lists of pieces, in place of one contiguous
 // buffer. Figure 7a of the paper on Open MPI over Elan4 compares its datatype engine with memcpy.
 // weft has no datatypes: what is compared here is its cursor over a list (gather and scatter) with
-// the copies of one buffer. All ways take turns on the same two contexts, so that drift of the
+// the copies of one buffer, with the transport's defaults: only one buffer could be read by the
+// receiver. All ways take turns on the same two contexts, so that drift of the
 // machine affects all of them.
 #include <fmt/format.h>
 
@@ -24,7 +25,6 @@ namespace {
 constexpr std::size_t kib = 1024;
 // Of the datatype component, for messages up to 4 KiB: section 6.1.
 constexpr double paper_more_us = 0.4;
-constexpr std::size_t paper_eager_limit = 1984;
 
 struct request {
   settings chosen{.transport = "qdma", .progress = "polling"};
@@ -38,16 +38,6 @@ struct way {
   std::size_t pieces;
 };
 constexpr std::array<way, 3> ways{{{"one buffer", 0}, {"list of 1", 1}, {"list of 8", 8}}};
-
-/// As in the paper: a message that does not fit into its first packet is read by the receiver.
-options with(const settings& chosen) {
-  options result = options_of(chosen);
-  if (chosen.transport == "shm") return result;
-  result.eager_limit = paper_eager_limit;
-  result.experimental.rendezvous = rendezvous_scheme::get;
-  result.experimental.eager_data = rendezvous_eager_data::no;
-  return result;
-}
 
 /// The buffer in so many pieces of about the same size.
 template <class Buffer>
@@ -109,7 +99,7 @@ task<std::vector<double>> half_round_trips_in(const side& me, way how, std::size
 }
 
 void act(pair_member& member, const request& wanted) {
-  place at(with(wanted.chosen));
+  place at(options_of(wanted.chosen));
   at.meet(member);
   const side me{at.ctx, at.peer, member.rank()};
   const bool tells = member.rank() == 0;
