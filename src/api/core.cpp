@@ -64,7 +64,8 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       messenger_(engine_,
                  {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits,
                   options_.experimental.rendezvous, options_.experimental.eager_data,
-                  options_.experimental.chained, options_.calls_at_once}),
+                  options_.experimental.chained, options_.calls_at_once,
+                  options_.experimental.receiver_first}),
       connections_(engine_, messenger_, transports_, plane_->job(), lane) {
   messenger_.peers().reserve_ranks(proto::first_non_rank);
   messenger_.streams().know_self(rank());

@@ -66,6 +66,11 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     return all;
   }
   all.push_back({"always", send.way, send.why});
+  if (o.experimental.receiver_first && bytes > eager_limit &&
+      proto::follows_unasked(o.experimental.rendezvous, t)) {
+    const proto::explanation early = proto::explain_early();
+    all.push_back({"the rest, if its receive waits, and the sender knows", early.way, early.why});
+  }
   if (o.experimental.rendezvous != rendezvous_scheme::automatic &&
       (shm || verbs || o.experimental.rendezvous == rendezvous_scheme::frames)) {
     const proto::explanation rest = proto::explain_payload(o.experimental.rendezvous);

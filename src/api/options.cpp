@@ -201,6 +201,12 @@ void set_chained(options& o, const char* name, const std::string& value) {
   o.experimental.chained = one_of(chainings, name, value, "auto, yes or no");
 }
 
+constexpr std::array<std::pair<const char*, bool>, 2> yes_or_no{{{"no", false}, {"yes", true}}};
+
+void set_receiver_first(options& o, const char* name, const std::string& value) {
+  o.experimental.receiver_first = one_of(yes_or_no, name, value, "yes or no");
+}
+
 constexpr std::array<std::pair<const char*, copy_completion>, 3> ends{
     {{"direct", copy_completion::direct},
      {"one_queue", copy_completion::one_queue},
@@ -349,6 +355,10 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_RENDEZVOUS_CHAINED_FIN", "experimental.chained",
        "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
        [](const options& o) { return name_of(o.experimental.chained); }},
+      {"WEFT_RENDEZVOUS_RECEIVER_FIRST", "experimental.receiver_first",
+       "whether receives that wait are told to their source, which then needs no handshake: yes, no",
+       set_receiver_first,
+       [](const options& o) { return std::string(o.experimental.receiver_first ? "yes" : "no"); }},
       {"WEFT_QDMA_COPY_COMPLETION", "experimental.qdma_copy_completion",
        "how qdma tells its own side of a copy's end: direct, one_queue, two_queues",
        set_qdma_copy_completion,

@@ -35,7 +35,7 @@ void cancel_it(Operation& op) noexcept {
 std::string explain_match(const match_operation& op, std::size_t room) {
   if (!messenger_of(op)) return proto::explain_no_peer(op.tag.value);
   const peer_name from{op.from, op.from_id};
-  return proto::explain(proto::describe(op.probe ? "probe of" : "receive from", from, op.tag),
+  return proto::explain(proto::describe(op.probe() ? "probe of" : "receive from", from, op.tag),
                         op.status, from, &op.got, room);
 }
 

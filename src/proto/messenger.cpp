@@ -55,7 +55,7 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
 bool messenger::start(detail::recv_operation& op) noexcept {
   // Most receives are posted by the leader, before their message comes, to a living peer. This path
   // calls no function, so that no register needs saving.
-  if (engine_.try_enter_leading()) [[likely]] {
+  if (!settings_.receiver_first && engine_.try_enter_leading()) [[likely]] {
     const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
                        !op.cancel_requested && table_.none_arrived() && !op.on &&
                        engine_.expects_pending(op) && !engine_.trace().on();
@@ -75,7 +75,10 @@ bool messenger::start(detail::recv_operation& op) noexcept {
   runtime::call_tree* const tree = engine_.trace().tree();
   const runtime::step receiving(tree, op.from ? "receive from" : "receive from any",
                                 tree ? subject_of(op) : runtime::call_tree::subject{});
-  return start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
+  const bool ended = start_match(
+      op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
+  if (settings_.receiver_first && op.queued && op.from) op.from->tell_of(op);
+  return ended;
 }
 
 bool messenger::start(detail::probe_operation& op) noexcept {
@@ -94,9 +97,8 @@ void messenger::cancel(detail::match_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   op.cancel_requested = true;
   if (op.queued) {
-    table_.withdraw(op);
-    engine_.end(op, errc::stopped);
-  } else if (!op.probe) {
+    take_back(op);
+  } else if (!op.probe()) {
     if (inbound_message* m = static_cast<detail::recv_operation&>(op).message)
       m->from->receiver().give_up(*m);
   }
@@ -105,9 +107,15 @@ void messenger::cancel(detail::match_operation& op) noexcept {
 bool messenger::withdraw(detail::match_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   if (!op.queued) return false;
-  table_.withdraw(op);
-  engine_.end(op, errc::stopped);
+  take_back(op);
   return true;
+}
+
+/// Of a posted operation.
+void messenger::take_back(detail::match_operation& op) noexcept {
+  table_.withdraw(op);
+  if (op.early()) op.from->early()->stopped(op);
+  engine_.end(op, errc::stopped);
 }
 
 std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept {

@@ -39,6 +39,7 @@ struct messenger_settings {
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
   unsigned calls_at_once = 256;  ///< as options::calls_at_once
+  bool receiver_first = false;   ///< as options::experiments::receiver_first
   /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
 };
@@ -108,6 +109,7 @@ class messenger {
 
  private:
   errc no_message(const peer* from) const noexcept;
+  void take_back(detail::match_operation& op) noexcept;
   template <class Match>
   bool start_match(detail::match_operation& op, Match match) noexcept;
 

@@ -11,6 +11,7 @@
 
 #include <weft/detail/rma_ops.hpp>
 
+#include "proto/early_receives.hpp"
 #include "proto/frame_writer.hpp"
 #include "proto/peer_connection.hpp"
 #include "proto/receiver.hpp"
@@ -53,6 +54,10 @@ class alignas(64) peer final : public transports::frame_sink,
   const frame_writer& writer() const noexcept { return writer_; }
   proto::sender& sender() noexcept { return sender_; }
   proto::receiver& receiver() noexcept { return receiver_; }
+  /// Null: no receive was ever told.
+  early_receives* early() noexcept { return early_.get(); }
+  /// A receive from this peer was posted, and the peer may be told.
+  void tell_of(detail::recv_operation& op) noexcept;
 
   /// \return true if the operation has ended, with op.status set
   bool start(detail::send_operation& op) noexcept;
@@ -83,7 +88,8 @@ class alignas(64) peer final : public transports::frame_sink,
 
   /// Gone, and without messages.
   bool finished() const noexcept {
-    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported && !to_sweep;
+    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported && !to_sweep &&
+           !early_gathered;
   }
   /// Frees memory, once finished.
   void shrink() noexcept;
@@ -114,6 +120,8 @@ class alignas(64) peer final : public transports::frame_sink,
   std::vector<operation*> closings;  ///< operations that wait for the peer's end, for any reason
   // For the messenger.
   peer* next_to_sweep = nullptr;
+  peer* next_early = nullptr;
+  bool early_gathered = false;  ///< it is in the list of peers to be told of receives
   bool to_sweep = false;    ///< it is in the list of peers to sweep
   bool unreported = false;  ///< it was given up, and there was no memory to tell its process
 
@@ -144,6 +152,7 @@ class alignas(64) peer final : public transports::frame_sink,
   frame_writer writer_;
   proto::sender sender_;
   rendezvous_receiver rendezvous_receiver_;
+  std::unique_ptr<early_receives> early_;
   std::unique_ptr<rma> rma_;  // once there was any access in either direction
 };
 

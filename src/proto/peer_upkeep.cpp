@@ -14,6 +14,7 @@ unsigned peer_upkeep::poll() noexcept {
     fail_marked();
   if (has_unreported_) [[unlikely]]
     report_failures();
+  if (early_) tell_early();
   const bool sweeps = to_sweep_ != nullptr;
   if (sweeps) [[unlikely]]
     sweep();
@@ -27,6 +28,15 @@ void peer_upkeep::sweep() noexcept {
   if (to_sweep_->receiver().sweep(messages_per_pass)) swept();
   worth_polling = worth_polling || to_sweep_ != nullptr;
   update_busy();
+}
+
+/// Where the link has no room, on_writable goes on.
+void peer_upkeep::tell_early() noexcept {
+  while (peer* const p = early_) {
+    early_ = p->next_early;
+    p->early_gathered = false;
+    if (early_receives* const e = p->early()) e->flush();
+  }
 }
 
 void peer_upkeep::stop_sweeping() noexcept {

@@ -48,13 +48,19 @@ class peer_upkeep final : public runtime::pollable {
     p.next_to_sweep = std::exchange(to_sweep_, &p);
     owe_pass();
   }
+  /// That peer is to be told of receives in the next pass.
+  void add_early(peer& p) noexcept {
+    if (std::exchange(p.early_gathered, true)) return;
+    p.next_early = std::exchange(early_, &p);
+    worth_polling = true;
+  }
   /// One more peer, or one fewer, has unsent frames (frame_writer::unsent).
   void has_unsent(bool one_more) noexcept;
   /// The context ends: close_all releases the messages.
   void stop_sweeping() noexcept;
 
   unsigned poll() noexcept override;
-  bool has_work() noexcept override { return has_marked_ || to_sweep_ || !yielded_.empty(); }
+  bool has_work() noexcept override { return has_marked_ || to_sweep_ || early_ || !yielded_.empty(); }
   void wake_peer() noexcept override {}
 
  private:
@@ -70,6 +76,7 @@ class peer_upkeep final : public runtime::pollable {
   void fail_marked() noexcept;
   void report_failures() noexcept;
   void sweep() noexcept;
+  void tell_early() noexcept;
   void swept() noexcept {
     to_sweep_->to_sweep = false;
     to_sweep_ = to_sweep_->next_to_sweep;
@@ -81,6 +88,7 @@ class peer_upkeep final : public runtime::pollable {
   bool has_marked_ = false;
   bool has_unreported_ = false;  // connector::given_up had no memory for some peer
   peer* to_sweep_ = nullptr;     // the first of those
+  peer* early_ = nullptr;        // the first peer that is to be told of receives
   std::size_t unsent_ = 0;       // peers with unsent frames
 };
 

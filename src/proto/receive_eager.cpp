@@ -26,12 +26,14 @@ received inbound_message::about() const noexcept { return {from->id(), {tag}, to
 recv_operation* receiver::take_receive(const received& what) noexcept {
   messenger& owner = connection_->owner();
   match_operation* m = owner.table().take_match(peer_, what.tag.value);
-  for (; m && m->probe; m = owner.table().take_match(peer_, what.tag.value)) {
+  for (; m && m->probe(); m = owner.table().take_match(peer_, what.tag.value)) {
     m->got = what;
     owner.engine().end(*m);
   }
   if (runtime::call_tree* const tree = owner.engine().trace().tree(); tree && m) [[unlikely]]
     tree->note("matched", {});
+  if (m && m->early()) [[unlikely]]
+    peer_->early()->matched(*m);
   return static_cast<recv_operation*>(m);
 }
 
@@ -77,6 +79,12 @@ bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
   return true;
 }
 
+/// Whether the payload of a message may come without an answer to its request.
+bool receiver::may_follow(const frame_header& h, const frame_extension& x) const noexcept {
+  return h.size == 0 && (h.flags & eager_ends) != 0 && h.tag < first_reserved_tag &&
+         (x.a & size_mask) != 0 && peer_->early() && peer_->early()->has_told(x.b);
+}
+
 /// Takes the first frame of a message.
 bool receiver::on_message(const frame_header& h, const frame_extension* x,
                           const std::byte* data) noexcept {
@@ -90,6 +98,8 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
       (total > std::uint64_t{writer_->flow().usable() - message_units} * credit_unit ||
        ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
+  const bool early = rendezvous && (h.flags & payload_follows) != 0;
+  if (early && !may_follow(h, *x)) return false;
   const bool call = is_call(h.tag);
   if (is_whole(h, x)) {
     if (call) [[unlikely]] {
@@ -134,7 +144,11 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   in.eager_units = units;
   in.rendezvous = rendezvous;
   in.sender_id = number;
-  if (rendezvous && x->b != 0) {
+  if (early) {
+    // A payload that comes before its receive is asked for later, as without `early`.
+    in.early = receive != nullptr;
+    if (!receive && !in.given_up) ++connection_->owner().counts().rendezvous_early_lost;
+  } else if (rendezvous && x->b != 0) {
     in.readable = true;
     in.at = remote_address::unpack(x->b);
   }

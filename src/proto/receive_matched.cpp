@@ -108,6 +108,10 @@ void receiver::finish(inbound_message& m) noexcept {
 
 void receiver::give_up(inbound_message& m) noexcept {
   if (m.stopping) return;
+  if (m.early) {
+    stop(m);
+    return rendezvous_->end_early(m);
+  }
   if (m.in_hands_of_link())
     m.stopping = true;  // the memory goes back when the link, or the sender, has finished with it
   else

@@ -53,6 +53,8 @@ class receiver {
   void give_up(inbound_message& m) noexcept;
   /// The receive ends stopped, and the message goes on without it.
   void stop(inbound_message& m) noexcept;
+  /// The message under way with that number of the sender's; null: none.
+  inbound_message* numbered(std::uint64_t number) const noexcept { return numbered_.find(number); }
   /// All of a matched message is here, or is not wanted.
   void finish(inbound_message& m) noexcept;
 
@@ -80,6 +82,7 @@ class receiver {
   enum class taking : std::uint8_t { done, keep, invalid };
   taking take_whole_call(const frame_header& h, std::uint64_t immediate,
                          const std::byte* data) noexcept;
+  bool may_follow(const frame_header& h, const frame_extension& x) const noexcept;
   bool refuse_message(inbound_message& m, local_id number, std::uint32_t units) noexcept;
   bool take_whole(const frame_header& h, std::uint64_t immediate, const std::byte* data) noexcept;
   void count(std::uint64_t bytes) noexcept;

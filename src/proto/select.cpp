@@ -111,4 +111,9 @@ explanation explain_payload(rendezvous_scheme wanted) {
   return {"as the transport has it best", "WEFT_RENDEZVOUS=auto"};
 }
 
+explanation explain_early() {
+  return {"all of it right behind the header, in frames, without a handshake",
+          "WEFT_RENDEZVOUS_RECEIVER_FIRST=yes tells senders of receives that wait"};
+}
+
 }  // namespace weft::proto

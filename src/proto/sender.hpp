@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <weft/detail/message_ops.hpp>
 
+#include "proto/early_sends.hpp"
 #include "proto/frame_writer.hpp"
 #include "proto/protocol_coroutine.hpp"
 #include "proto/rendezvous_sender.hpp"
@@ -33,6 +35,15 @@ class sender {
   send_order& order() noexcept { return order_; }
   rendezvous_sender& rendezvous() noexcept { return rendezvous_; }
 
+  // Frames.
+  bool on_early(const std::byte* data, std::size_t size, std::uint64_t usable) noexcept;
+  void on_early_end(std::uint64_t number) noexcept {
+    if (early_) early_->on_end(number);
+  }
+
+  /// Messages of fewer bytes may leave by the short path (small_message.cpp).
+  std::size_t short_end() const noexcept { return short_end_; }
+
   /// The connection is open: takes the limits of its link.
   void opened() noexcept;
   /// The connection has ended.
@@ -44,6 +55,7 @@ class sender {
   bool plan(detail::send_operation& op) noexcept;
   std::size_t longest_beginning(std::size_t size) const noexcept;
   bool receiver_gets(std::size_t size) const noexcept;
+  std::uint64_t early_receive_for(const detail::send_operation& op) const noexcept;
   void note_answer(const outbound_message& m, frame_kind answer) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
   void fill_first(const detail::send_operation& op, frame_header& h,
@@ -61,11 +73,13 @@ class sender {
   peer_connection* connection_;
   frame_writer* writer_;
   std::size_t small_limit_ = 0;  // bytes of the largest message that always goes in one frame
+  std::size_t short_end_ = 0;    // all of these, or none
   std::size_t eager_limit_ = 0;  // bytes of the largest message that goes without a handshake
   bool measures_ = false;        // traits::measures_payloads, and eager data is automatic
   bool inlines_ = true;          // the beginning of a long message goes with its request
   send_order order_;
   rendezvous_sender rendezvous_;
+  std::unique_ptr<early_sends> early_;  // null: early receives are not used
 };
 
 }  // namespace weft::proto

@@ -35,7 +35,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
                                                     const_buffer data,
                                                     std::uint64_t immediate) noexcept {
   flow_control& flow = writer_.flow();
-  if (to != id() || data.size() > sender_.small_limit() || now() != state::open ||
+  if (to != id() || data.size() >= sender_.short_end() || now() != state::open ||
       sender_.order().held() || flow.credit() < most_units_of_small ||
       owner().engine().trace().on()) [[unlikely]]
     return false;
@@ -75,7 +75,7 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
                               const std::byte* data, Copy copy) noexcept {
   match_operation* const m =
       owner().table().take_match_if(this, h.tag, [&](const match_operation& found) {
-        if (found.probe || found.on) return false;
+        if (found.special != 0 || found.on) return false;
         const auto& into = static_cast<const recv_operation&>(found).into;
         return into.single() && h.size <= into.front().size();
       });

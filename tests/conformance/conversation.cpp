@@ -57,6 +57,7 @@ context setting::make_context() const {
   o.experimental.rendezvous = rendezvous;
   o.experimental.qdma_copy_completion = qdma_copy_completion;
   o.experimental.chained = chained;
+  o.experimental.receiver_first = receiver_first;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::external_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
@@ -113,6 +114,12 @@ const std::vector<setting>& settings() {
       {"fake, in frames", same_process, dedicated, "auto", "auto", "fake", 1, burst, frames},
       {"shm, one process, read", same_process, dedicated, "auto", "auto", "shm", 1, burst, get},
       {"shm, immediate reading", two_processes, polling, "auto", "auto", "shm", 1, immediate},
+      {"shm, receiver first", two_processes, polling, "auto", "auto", "shm", 1, burst, automatic,
+       direct, weft::chained_fin::no, true},
+      {"tcp, receiver first", same_process, dedicated, "auto", "auto", "tcp", 1, burst, automatic,
+       direct, weft::chained_fin::no, true},
+      {"qdma, receiver first", same_process, dedicated, "auto", "auto", "qdma", 1, burst, frames,
+       direct, weft::chained_fin::no, true},
       {"qdma, one process", same_process, dedicated, "auto", "auto", "qdma"},
       {"qdma, one process, polling", same_process, polling, "auto", "auto", "qdma"},
       {"qdma, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "qdma"},

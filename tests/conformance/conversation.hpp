@@ -38,6 +38,7 @@ struct setting {
   weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
   weft::copy_completion qdma_copy_completion = weft::copy_completion::direct;
   weft::chained_fin chained = weft::chained_fin::automatic;
+  bool receiver_first = false;
 
   weft::context make_context() const;
 };

@@ -19,7 +19,7 @@ using transports::has_immediate;
 namespace {
 
 constexpr std::size_t most_kept = 256;
-constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::call_more);
+constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::early_end);
 
 template <class Thing>
 void keep(std::deque<Thing>& where, const Thing& what) {
@@ -63,7 +63,7 @@ temper throw_temper(dice& d) {
 
 std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
   using me = hostile_frames;
-  static constexpr std::array<move, 35> all{&me::eager,
+  static constexpr std::array<move, 39> all{&me::eager,
                                             &me::eager,
                                             &me::begin_eager,
                                             &me::begin_rendezvous,
@@ -97,7 +97,11 @@ std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
                                             &me::bye,
                                             &me::answer_access,
                                             &me::released,
-                                            &me::begin_rendezvous};
+                                            &me::begin_rendezvous,
+                                            &me::begin_unasked,
+                                            &me::unasked_data,
+                                            &me::unasked_data,
+                                            &me::tell_early};
   return all;
 }
 
@@ -260,6 +264,7 @@ void hostile_frames::heard(const frame_header& h, const frame_extension* x) {
   if (kind == frame_kind::eager || kind == frame_kind::rts) owed_ += proto::units_of(h.size);
   if (kind == frame_kind::more) owed_ += proto::payload_units(h.size);
   if (kind == frame_kind::bye) heard_bye_ = true;
+  if (kind == frame_kind::early) ++early_heard_;
   if ((kind == frame_kind::eager || kind == frame_kind::rts) && proto::is_call(h.tag))
     if (const proto::call_tag t = proto::unpack_call(h.tag); t.kind == proto::call_kind::request)
       keep(calls_of_theirs_, t.id);
@@ -364,6 +369,46 @@ hostile_frames::maybe hostile_frames::begin_rendezvous(dice& d) {
   const std::uint64_t at = addresses.empty() || d.percent(60) ? 0 : d.one_of(addresses);
   return hostile_frame{proto::header_of(frame_kind::rts, any_tag(d), size, flags),
                        {std::uint64_t{m.id} << 48 | total, at, 0}};
+}
+
+/// The payload follows without an answer: the victim may have told of a receive, or not.
+hostile_frames::maybe hostile_frames::begin_unasked(dice& d) {
+  if (early_heard_ == 0 && d.percent(95)) return {};
+  maybe f = begin_rendezvous(d);
+  if (!f) return f;
+  message& m = messages_.back();
+  if (d.percent(90)) {
+    f->header.size = 0;
+    f->header.flags |= proto::eager_ends;
+    current_.reset();
+    m.sent = 0;
+  }
+  m.unasked = true;
+  f->header.flags |= proto::payload_follows;
+  f->extension.b = d.percent(90) ? d.between(1, early_heard_ + 1) : word(d);
+  return f;
+}
+
+hostile_frames::maybe hostile_frames::unasked_data(dice& d) {
+  if (messages_.empty()) return {};
+  message& m = any_of(messages_, d);
+  if ((!m.unasked && d.percent(95)) || m.sent == m.total) return {};
+  const auto size = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(d.percent(50) ? max_payload_ : some_size(d), m.total - m.sent));
+  hostile_frame f = plain(frame_kind::data, proto::unasked_bit | m.id, m.sent);
+  f.header.size = size;
+  m.sent += size;
+  return f;
+}
+
+/// What it tells is any bytes; so most such frames are refused by a victim that reads them.
+hostile_frames::maybe hostile_frames::tell_early(dice& d) {
+  if (d.percent(90)) return {};
+  if (d.percent(50)) return plain(frame_kind::early_end, d.between(1, 40));
+  hostile_frame f = plain(frame_kind::early, word(d));
+  f.header.size = std::min<std::uint32_t>(
+      static_cast<std::uint32_t>(d.between(1, 33) * sizeof(proto::early_receive)), max_payload_);
+  return f;
 }
 
 hostile_frames::maybe hostile_frames::more(dice& d) {

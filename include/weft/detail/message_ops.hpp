@@ -2,6 +2,7 @@
 // Requests and operations of tagged messages. Applications do not name these types.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -153,7 +154,7 @@ class match_operation : public operation {
  public:
   match_operation(proto::messenger* m, peer_name p, tag_mask t, bool only_looks,
                   complete_fn f) noexcept
-      : operation(f), messenger(m), from(p.peer), tag(t), from_id(p.id), probe(only_looks) {}
+      : operation(f), messenger(m), from(p.peer), tag(t), from_id(p.id), special(only_looks ? is_probe : 0) {}
 
   proto::messenger* const messenger;  ///< null if `from` is given
   proto::peer* const from;            ///< null: any source
@@ -162,13 +163,20 @@ class match_operation : public operation {
   /// Stops it if no message has matched. \return whether it was still waiting for a message
   bool withdraw() noexcept;
 
-  const bool probe;   ///< leaves the message in the queue
+  /// Leaves the message in the queue.
+  bool probe() const noexcept { return (special & is_probe) != 0; }
+  /// Its source knows of it (proto/early_receives.hpp).
+  bool early() const noexcept { return (special & is_early) != 0; }
+
+  static constexpr std::uint8_t is_probe = 1, is_early = 2;
+  std::uint8_t special;  ///< not 0: the short path does not take it
   received got = {};  ///< filled when matched
 
   // Progress lock held: neighbours in the queue, order of posting among wildcards.
   match_operation* before = nullptr;
   match_operation* after = nullptr;
   std::uint64_t posted_at = 0;
+  std::uint64_t early_number = 0;  ///< by which its source knows it, if early()
   std::size_t more = 0;  ///< messages that it takes after the next one (recv_many_operation)
   bool queued = false;
   bool cancel_requested = false;

@@ -52,6 +52,16 @@ TEST_CASE("the ways of large messages follow the options") {
   CHECK(has(ways(o, 1025), "rendezvous"));
 }
 
+TEST_CASE("receives that are told ahead are explained where they have an effect") {
+  options o;
+  CHECK_FALSE(has(ways(o, 1 << 20), "without a handshake"));
+  o.experimental.receiver_first = true;
+  CHECK(has(ways(o, 1 << 20), "without a handshake"));
+  CHECK_FALSE(has(ways(o, 8), "without a handshake"));
+  o.experimental.rendezvous = weft::rendezvous_scheme::get;
+  CHECK_FALSE(has(ways(o, 1 << 20), "without a handshake"));
+}
+
 TEST_CASE("each transport has an eager limit of its own, unless the options name one") {
   options shm, tcp;
   tcp.transports = {"self", "tcp"};

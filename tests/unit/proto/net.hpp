@@ -154,7 +154,7 @@ class growing_world {
 };
 
 /// The nodes 0 .. n-1.
-class nodes final : public growing_world {
+class nodes : public growing_world {
  public:
   explicit nodes(std::size_t n, fake::settings s = {},
                  weft::proto::messenger_settings m = {64u << 20, 64u << 10})
