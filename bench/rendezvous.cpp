@@ -97,7 +97,8 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   for (const std::size_t size : wanted.what.sizes) {
     std::array<figures, contestants.size()> of;
     const std::size_t count =
-        1 + plan{.warm_up = 0, .batches = 5, .per_batch = 1}.scaled(wanted.what.effort * 10).batches;
+        1 +
+        plan{.warm_up = 0, .batches = 5, .per_batch = 1}.scaled(wanted.what.effort * 10).batches;
     for (int round = 0; round < wanted.rounds; ++round)
       for (std::size_t turn = 0; turn != contestants.size(); ++turn) {
         const std::size_t which = (turn + static_cast<std::size_t>(round)) % contestants.size();

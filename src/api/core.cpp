@@ -61,11 +61,10 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       plane_(std::move(plane)),
       lane_(lane),
       engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
-      messenger_(engine_,
-                 {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits,
-                  options_.experimental.rendezvous, options_.experimental.eager_data,
-                  options_.experimental.chained, options_.calls_at_once,
-                  options_.experimental.receiver_first}),
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
+                           options_.hashed_tag_bits, options_.experimental.rendezvous,
+                           options_.experimental.eager_data, options_.experimental.chained,
+                           options_.calls_at_once, options_.experimental.receiver_first}),
       connections_(engine_, messenger_, transports_, plane_->job(), lane) {
   messenger_.peers().reserve_ranks(proto::first_non_rank);
   messenger_.streams().know_self(rank());

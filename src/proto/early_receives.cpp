@@ -12,7 +12,10 @@ using detail::recv_operation;
 
 void early_receives::posted(recv_operation& op) noexcept {
   messenger& owner = connection_->owner();
-  if (!connection_->is_open() || connection_->several() || waiting_ == most_early) return;
+  // A peer without its first credit could not tell what `a` says.
+  if (!connection_->is_open() || connection_->several() || writer_->flow().window() == 0 ||
+      waiting_ == most_early)
+    return;
   const std::size_t eager =
       owner.settings().eager_limit.value_or(connection_->link()->traits().eager_limit);
   const std::size_t room = op.into.size();
@@ -25,8 +28,7 @@ void early_receives::posted(recv_operation& op) noexcept {
   op.special |= match_operation::is_early;
   next_[gathered_++] = {op.tag.value, room, op.early_number};
   ++waiting_;
-  if (gathered_ == early_in_frame)
-    flush();
+  if (gathered_ == early_in_frame) flush();
   if (gathered_ != 0) owner.upkeep().add_early(connection_->peer());
 }
 

@@ -40,10 +40,10 @@ class early_receives {
 
   frame_writer* writer_;
   peer_connection* connection_;
-  std::uint64_t last_ = 0;     // number of the last one
-  std::uint64_t sent_ = 0;     // largest number that has left
-  std::size_t waiting_ = 0;    // told, or gathered, and still posted
-  std::size_t gathered_ = 0;   // of the array below
+  std::uint64_t last_ = 0;    // number of the last one
+  std::uint64_t sent_ = 0;    // largest number that has left
+  std::size_t waiting_ = 0;   // told, or gathered, and still posted
+  std::size_t gathered_ = 0;  // of the array below
   std::array<early_receive, early_in_frame> next_;
 };
 

@@ -11,8 +11,8 @@ namespace weft::proto {
 /// The first known receive with that tag, from position `from` on, is met.
 bool early_sends::take(std::uint64_t tag, std::size_t from) noexcept {
   const auto first = known_.begin() + static_cast<std::ptrdiff_t>(from);
-  const auto one = std::find_if(first, known_.end(),
-                                [tag](const early_receive& e) { return e.tag == tag; });
+  const auto one =
+      std::find_if(first, known_.end(), [tag](const early_receive& e) { return e.tag == tag; });
   if (one == known_.end()) return false;
   known_.erase(one);
   return true;

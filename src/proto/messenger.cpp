@@ -75,8 +75,8 @@ bool messenger::start(detail::recv_operation& op) noexcept {
   runtime::call_tree* const tree = engine_.trace().tree();
   const runtime::step receiving(tree, op.from ? "receive from" : "receive from any",
                                 tree ? subject_of(op) : runtime::call_tree::subject{});
-  const bool ended = start_match(
-      op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
+  const bool ended =
+      start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
   if (settings_.receiver_first && op.queued && op.from) op.from->tell_of(op);
   return ended;
 }

@@ -88,8 +88,8 @@ class alignas(64) peer final : public transports::frame_sink,
 
   /// Gone, and without messages.
   bool finished() const noexcept {
-    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported && !to_sweep &&
-           !early_gathered;
+    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported &&
+           !to_sweep && !early_gathered;
   }
   /// Frees memory, once finished.
   void shrink() noexcept;
@@ -122,8 +122,8 @@ class alignas(64) peer final : public transports::frame_sink,
   peer* next_to_sweep = nullptr;
   peer* next_early = nullptr;
   bool early_gathered = false;  ///< it is in the list of peers to be told of receives
-  bool to_sweep = false;    ///< it is in the list of peers to sweep
-  bool unreported = false;  ///< it was given up, and there was no memory to tell its process
+  bool to_sweep = false;        ///< it is in the list of peers to sweep
+  bool unreported = false;      ///< it was given up, and there was no memory to tell its process
 
  private:
   friend std::size_t detail::try_send_several(peer* to, peer_id id, std::uint64_t tag,
@@ -131,8 +131,10 @@ class alignas(64) peer final : public transports::frame_sink,
   friend bool detail::try_send_small(peer* to, peer_id id, std::uint64_t tag, const_buffer data,
                                      std::uint64_t immediate) noexcept;
 
-  bool send_small(peer_id to, std::uint64_t tag, const_buffer data,
-                  std::uint64_t immediate) noexcept;
+  bool send_small(peer_id to, std::uint64_t tag, const_buffer data, std::uint64_t immediate,
+                  std::size_t end) noexcept;
+  bool send_counted(peer_id to, std::uint64_t tag, const_buffer data,
+                    std::uint64_t immediate) noexcept;
   template <class Copy>
   bool take_posted(const frame_header& h, const frame_extension* x, const std::byte* data,
                    Copy copy) noexcept;

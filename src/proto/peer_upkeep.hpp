@@ -60,7 +60,9 @@ class peer_upkeep final : public runtime::pollable {
   void stop_sweeping() noexcept;
 
   unsigned poll() noexcept override;
-  bool has_work() noexcept override { return has_marked_ || to_sweep_ || early_ || !yielded_.empty(); }
+  bool has_work() noexcept override {
+    return has_marked_ || to_sweep_ || early_ || !yielded_.empty();
+  }
   void wake_peer() noexcept override {}
 
  private:

@@ -84,7 +84,6 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   }
   if (std::exchange(m.early, 0) != 0) op.sent = 0;  // no receive took the payload
 
-
   post put = rendezvous_.put(m);
   while (put == post::busy) {
     if (!co_await writer_->space()) break;

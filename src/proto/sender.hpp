@@ -41,6 +41,8 @@ class sender {
     if (early_) early_->on_end(number);
   }
 
+  /// Null: early receives are not used.
+  early_sends* early() noexcept { return early_.get(); }
   /// Messages of fewer bytes may leave by the short path (small_message.cpp).
   std::size_t short_end() const noexcept { return short_end_; }
 

@@ -32,12 +32,11 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
 
 /// Part of its callers, because a call costs a tenth of it.
 [[gnu::always_inline]] inline bool peer::send_small(peer_id to, std::uint64_t tag,
-                                                    const_buffer data,
-                                                    std::uint64_t immediate) noexcept {
+                                                    const_buffer data, std::uint64_t immediate,
+                                                    std::size_t end) noexcept {
   flow_control& flow = writer_.flow();
-  if (to != id() || data.size() >= sender_.short_end() || now() != state::open ||
-      sender_.order().held() || flow.credit() < most_units_of_small ||
-      owner().engine().trace().on()) [[unlikely]]
+  if (to != id() || data.size() >= end || now() != state::open || sender_.order().held() ||
+      flow.credit() < most_units_of_small || owner().engine().trace().on()) [[unlikely]]
     return false;
   const std::uint16_t returned = flow.for_next_frame();
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
@@ -56,14 +55,23 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
 
 bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
                            std::uint64_t immediate) noexcept {
-  return send_small(to, tag, data, immediate);
+  if (send_small(to, tag, data, immediate, sender_.short_end())) return true;
+  return sender_.early() && send_counted(to, tag, data, immediate);
+}
+
+/// The same where each message counts for early receives, so that the short path is closed.
+[[gnu::noinline]] bool peer::send_counted(peer_id to, std::uint64_t tag, const_buffer data,
+                                          std::uint64_t immediate) noexcept {
+  if (!send_small(to, tag, data, immediate, sender_.small_limit() + 1)) return false;
+  sender_.early()->sent(tag, units_of(data.size()), true);
+  return true;
 }
 
 bool peer::start(detail::send_operation& op) noexcept {
   const auto& request = op.request;
   if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
-      send_small(request.to.id, request.tag.value, request.data.front(), request.immediate))
-      [[likely]]
+      send_small(request.to.id, request.tag.value, request.data.front(), request.immediate,
+                 sender_.short_end())) [[likely]]
     return true;
   return sender_.start(op);
 }
@@ -119,7 +127,7 @@ bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag
   if (!to) [[unlikely]]
     return false;
   if (!to->owner().engine().try_enter_leading()) return false;
-  const bool sent = to->send_small(id, tag, data, immediate);
+  const bool sent = to->send_small(id, tag, data, immediate, to->sender_.short_end());
   to->owner().engine().leave_leading();
   return sent;
 }
@@ -128,7 +136,9 @@ std::size_t weft::detail::try_send_several(proto::peer* to, peer_id id, std::uin
                                            std::span<const const_buffer> messages) noexcept {
   if (!to || !to->owner().engine().try_enter_leading()) return 0;
   std::size_t sent = 0;
-  while (sent != messages.size() && to->send_small(id, tag, messages[sent], 0)) ++sent;
+  while (sent != messages.size() &&
+         to->send_small(id, tag, messages[sent], 0, to->sender_.short_end()))
+    ++sent;
   to->owner().engine().leave_leading();
   return sent;
 }

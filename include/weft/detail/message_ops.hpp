@@ -154,7 +154,12 @@ class match_operation : public operation {
  public:
   match_operation(proto::messenger* m, peer_name p, tag_mask t, bool only_looks,
                   complete_fn f) noexcept
-      : operation(f), messenger(m), from(p.peer), tag(t), from_id(p.id), special(only_looks ? is_probe : 0) {}
+      : operation(f),
+        messenger(m),
+        from(p.peer),
+        tag(t),
+        from_id(p.id),
+        special(only_looks ? is_probe : 0) {}
 
   proto::messenger* const messenger;  ///< null if `from` is given
   proto::peer* const from;            ///< null: any source
@@ -170,7 +175,7 @@ class match_operation : public operation {
 
   static constexpr std::uint8_t is_probe = 1, is_early = 2;
   std::uint8_t special;  ///< not 0: the short path does not take it
-  received got = {};  ///< filled when matched
+  received got = {};     ///< filled when matched
 
   // Progress lock held: neighbours in the queue, order of posting among wildcards.
   match_operation* before = nullptr;

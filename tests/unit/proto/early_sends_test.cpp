@@ -50,8 +50,8 @@ TEST_CASE("early sends: each message takes the first receive with its tag") {
 
 TEST_CASE("early sends: messages that were under way are replayed") {
   told_sender s;
-  s.send(7);      // taken in before the receives were told
-  s.send(8);      // these two were not
+  s.send(7);  // taken in before the receives were told
+  s.send(8);  // these two were not
   s.send(7, 20);
   REQUIRE(s.told({{7, 1000, 1}, {7, 1000, 2}}, 26));
   CHECK(s.known.find(7, 1) == 2);

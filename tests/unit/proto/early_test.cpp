@@ -185,6 +185,25 @@ TEST_CASE("early: a message longer than its receive goes the old way, and is tru
   CHECK(n.clean());
 }
 
+TEST_CASE("early: a receive from a peer that was granted nothing yet") {
+  // Node 1 has a link to node 0, which has none back.
+  nodes n(2, narrow(), std::vector(2, receiver_first()));
+  const bytes brief(1), out = pattern(above_limit);
+  bytes first(1), in(out.size());
+  const auto hello = n[1].send(0, brief, tag{0});
+  n.settle();
+  const auto receive = n[1].recv(0, in, tag{1});
+  n.settle();
+  const auto send = n[0].send(1, out, tag{1});
+  n[0].recv(1, first, tag{0});
+  n.settle();
+  REQUIRE(hello->ended_with(errc::ok));
+  REQUIRE(send->ended_with(errc::ok));
+  REQUIRE(receive->ended_with(errc::ok));
+  CHECK((in == out));
+  CHECK(n.clean());
+}
+
 TEST_CASE("early: one side alone wants it, and nothing changes") {
   const bool first = GENERATE(true, false);
   early_nodes n(narrow(), receiver_first(first), receiver_first(!first));
@@ -354,12 +373,13 @@ TEST_CASE("early: messages and receives of any kind, in any order, meet as they 
       if (d.percent(40)) {
         tags.push_back(d.below(2));
         // The immediate word is the number of the message, from 1 on.
-        sends.push_back(n[0].send(1, d.one_of(out), tag{tags.back()}, send_mode::standard,
-                                  tags.size()));
+        sends.push_back(
+            n[0].send(1, d.one_of(out), tag{tags.back()}, send_mode::standard, tags.size()));
       } else if (d.percent(70)) {
         receive(d.percent(5));
       } else if (d.percent(60) && !receives.empty()) {
-        posted& one = receives[receives.size() - 1 - d.below(std::min<std::size_t>(receives.size(), 3))];
+        posted& one =
+            receives[receives.size() - 1 - d.below(std::min<std::size_t>(receives.size(), 3))];
         one.stopped = !one.op->ended();
         if (one.stopped) one.op->cancel();
       }
@@ -379,8 +399,8 @@ TEST_CASE("early: messages and receives of any kind, in any order, meet as they 
         const posted& later = receives[b];
         if (!later.op->ended_with(errc::ok)) continue;
         const std::uint64_t other = later.op->got.immediate;
-        const bool both_accept = (first.any || tags[other - 1] == first.tag) &&
-                                 (later.any || tags[m - 1] == later.tag);
+        const bool both_accept =
+            (first.any || tags[other - 1] == first.tag) && (later.any || tags[m - 1] == later.tag);
         REQUIRE((other != m && (!both_accept || m < other)));
       }
     }
