@@ -17,6 +17,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   connections_command::add(app);
   tax_command::add(app);
   rdma_command::add(app);
+  rendezvous_command::add(app);
   regcache_command::add(app);
   progress_command::add(app);
   layers_command::add(app);
