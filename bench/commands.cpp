@@ -16,6 +16,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   scale_command::add(app);
   connections_command::add(app);
   tax_command::add(app);
+  eager_command::add(app);
   rdma_command::add(app);
   rendezvous_command::add(app);
   regcache_command::add(app);

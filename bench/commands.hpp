@@ -24,6 +24,7 @@ namespace idle_command { void add(CLI::App& app); }         ///< CPU time of a c
 namespace scale_command { void add(CLI::App& app); }        ///< what connected but idle peers cost
 namespace connections_command { void add(CLI::App& app); }  ///< what many connections hold
 namespace tax_command { void add(CLI::App& app); }          ///< what other transports cost shared memory
+namespace eager_command { void add(CLI::App& app); }        ///< limits of eager messages over each transport
 namespace rdma_command { void add(CLI::App& app); }         ///< long messages by frames, reads and writes
 namespace rendezvous_command { void add(CLI::App& app); }   ///< receives that are told ahead
 namespace tree_command { void add(CLI::App& app); }         ///< broadcasts by chains and by messages

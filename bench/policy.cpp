@@ -17,6 +17,7 @@
 
 #include "commands.hpp"
 #include "loops.hpp"
+#include "policy_broadcast.hpp"
 #include "report.hpp"
 #include "support/clock.hpp"
 #include "support/hosts.hpp"
@@ -34,6 +35,7 @@ struct request {
   settings chosen;
   int rounds = 7;
   double milliseconds = 100;
+  bool broadcasts = false;
 };
 
 /// One sender: a window of messages, an answer, and again. A quiet sender sends a message now and
@@ -298,8 +300,15 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of each policy")->check(CLI::PositiveNumber);
   sub->add_option("--milliseconds", wanted->milliseconds, "How long each turn is")
       ->check(CLI::PositiveNumber);
+  sub->add_flag("--broadcast", wanted->broadcasts,
+                "Broadcasts of four ranks on two hosts, instead of senders to one receiver");
   add_settings(*sub, wanted->chosen, {.transport = false});
-  sub->callback([wanted] { act(*wanted); });
+  sub->callback([wanted] {
+    if (wanted->broadcasts)
+      measure_broadcasts({.chosen = wanted->chosen, .rounds = wanted->rounds});
+    else
+      act(*wanted);
+  });
 }
 
 }  // namespace weft::bench::policy_command

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +42,11 @@ struct options {
   /// overlaps with their first bytes, and their sends end when the receiver has matched them.
   /// Empty: each transport's own limit, 48 KiB over shared memory and 64 KiB over others.
   std::optional<std::size_t> eager_limit;
+
+  /// The same for single transports, by their names in `transports`: {{"shm", 256 << 10}, {"verbs",
+  /// 8 << 10}}. These do not use `eager_limit`. Transports that are joined by + have a limit
+  /// together, by their joined name.
+  std::map<std::string, std::size_t, std::less<>> eager_limits;
 
   /// How many calls of peers (context::on) run at once on a lane, 1 to 65,536. Further calls wait,
   /// and cost their callers credit meanwhile.

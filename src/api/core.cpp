@@ -61,7 +61,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       plane_(std::move(plane)),
       lane_(lane),
       engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
-      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit, options_.eager_limits,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
                            options_.experimental.eager_data, options_.experimental.chained,
                            options_.calls_at_once, options_.experimental.receiver_first}),
@@ -298,7 +298,9 @@ std::string core::describe() const {
   const runtime::engine::holder hold(messenger_.engine());
   std::string text = fmt::format("progress: {}\n", engine_.describe());
   for (const auto& one : transports_)
-    text += fmt::format("transport: {}\n", one.transport->describe());
+    text += fmt::format("transport: {}; up to {} bytes without a handshake\n",
+                        one.transport->describe(),
+                        messenger_.settings().eager_limit_over(one.transport->traits()));
   const wireup::job& job = plane_->job();
   if (job.launched())
     text += fmt::format("job: rank {} of {}, {} on this host\n", job.rank(), job.size(),

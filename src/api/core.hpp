@@ -62,6 +62,7 @@ class core final : proto::call_table::host {
   const options& chosen() const noexcept { return options_; }
   runtime::engine& engine() noexcept { return engine_; }
   proto::messenger& messenger() noexcept { return messenger_; }
+  const proto::messenger& messenger() const noexcept { return messenger_; }
   /// What the lanes share.
   control_plane& plane() noexcept { return *plane_; }
   /// Drops requests once the context ends.

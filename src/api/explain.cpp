@@ -50,7 +50,7 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   const options& o = c.chosen();
   const std::int64_t credit = proto::first_window;
   const transports::traits& t = used->traits();
-  const std::size_t eager_limit = o.eager_limit.value_or(t.eager_limit);
+  const std::size_t eager_limit = c.messenger().settings().eager_limit_over(t);
   const proto::explanation send =
       proto::explain_send(bytes, eager_limit, credit, t, o.experimental.eager_data);
   const proto::send_plan plan = proto::plan_send(bytes, eager_limit, credit);

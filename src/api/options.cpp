@@ -2,6 +2,7 @@
 // WEFT_* variables: one table, which weft-info prints and docs/environment.md describes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -167,11 +168,50 @@ void set_registration_caching(options& o, const char* name, const std::string& v
   o.regions.caching = one_of(cachings, name, value, "off, on or bounded");
 }
 
+/// Whether a name can stand in WEFT_TRANSPORTS, in this build or another one.
+bool is_transport(std::string_view name) {
+  constexpr std::array<std::string_view, 5> all{"self", "shm", "qdma", "verbs", "tcp"};
+  for (;;) {
+    const std::size_t end = std::min(name.find('+'), name.size());
+    if (std::find(all.begin(), all.end(), name.substr(0, end)) == all.end()) return false;
+    if (end == name.size()) return true;
+    name.remove_prefix(end + 1);
+  }
+}
+
+/// An entry without a transport is for all that have none.
 void set_eager_limit(options& o, const char* name, const std::string& value) {
-  if (value == "auto")
-    o.eager_limit.reset();
-  else
-    o.eager_limit = bytes(name, value);
+  constexpr const char* allowed =
+      "auto, or bytes, also with k, m or g behind them, for all transports; and such limits for "
+      "single ones of self, shm, qdma, verbs and tcp, with commas, each once, as in "
+      "shm=256k,verbs=8k";
+  std::vector<std::string> entries = words(value);
+  if (entries.empty()) bad(name, value, allowed);
+  std::set<std::string> seen;
+  options read;
+  for (const std::string& entry : entries) {
+    const std::size_t equals = entry.find('=');
+    const std::string over = equals == entry.npos ? "" : entry.substr(0, equals);
+    const std::string limit = entry.substr(equals + 1);  // npos + 1: all of it
+    if (!seen.insert(over).second || (equals != entry.npos && !is_transport(over)))
+      bad(name, value, allowed);
+    if (limit == "auto") continue;
+    const std::size_t n =
+        bytes(over.empty() ? name : fmt::format("{}: {}", name, over).c_str(), limit);
+    if (over.empty())
+      read.eager_limit = n;
+    else
+      read.eager_limits[over] = n;
+  }
+  o.eager_limit = read.eager_limit;
+  o.eager_limits = std::move(read.eager_limits);
+}
+
+std::string text_of_eager_limits(const options& o) {
+  std::string text = o.eager_limit ? std::to_string(*o.eager_limit) : "";
+  for (const auto& [over, limit] : o.eager_limits)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", over, limit);
+  return text.empty() ? "auto" : text;
 }
 
 void set_region_entries(options& o, const char* name, const std::string& value) {
@@ -342,10 +382,9 @@ const std::vector<environment_variable>& environment_variables() {
        "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
        [](const options& o) { return o.shm_copy; }},
       {"WEFT_EAGER_LIMIT", "eager_limit",
-       "bytes of the longest message that goes without a handshake (k, m, g); auto: the "
-       "transport's",
-       set_eager_limit,
-       [](const options& o) { return o.eager_limit ? std::to_string(*o.eager_limit) : "auto"; }},
+       "bytes of the longest message that goes without a handshake (k, m, g), also for single "
+       "transports: shm=256k,verbs=8k; auto: the transport's",
+       set_eager_limit, text_of_eager_limits},
       {"WEFT_RENDEZVOUS", "experimental.rendezvous",
        "how the rest of a longer one crosses: auto, frames, get, put", set_rendezvous,
        [](const options& o) { return name_of(o.experimental.rendezvous); }},
@@ -403,6 +442,7 @@ const std::vector<environment_variable>& environment_variables() {
 options detail::checked(options chosen) {
   const auto limit = [](std::size_t& n) { n = std::min(n, most_bytes); };  // SIZE_MAX: no limit
   if (chosen.eager_limit) limit(*chosen.eager_limit);
+  for (auto& [over, most] : chosen.eager_limits) limit(most);
   limit(chosen.unexpected_budget);
   limit(chosen.regions.most_bytes);
   options again;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,8 @@ namespace weft::proto {
 /// Settings of the protocols. Sizes in bytes.
 struct messenger_settings {
   std::size_t unexpected_budget = 0;
-  std::optional<std::size_t> eager_limit;             ///< empty: the transport's
+  std::optional<std::size_t> eager_limit;                             ///< empty: the transport's
+  std::map<std::string, std::size_t, std::less<>> eager_limits = {};  ///< as options::eager_limits
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
   rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
@@ -42,6 +44,12 @@ struct messenger_settings {
   bool receiver_first = false;   ///< as options::experiments::receiver_first
   /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
+
+  /// The eager limit over a transport.
+  std::size_t eager_limit_over(const transports::traits& t) const noexcept {
+    const auto own = eager_limits.find(t.name);
+    return own != eager_limits.end() ? own->second : eager_limit.value_or(t.eager_limit);
+  }
 };
 
 /// The protocol layer of a context: matching, and the state that all peers share. Owned by the

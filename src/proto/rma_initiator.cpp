@@ -96,8 +96,7 @@ bool rma_initiator::take_number(rma_operation& op) noexcept {
 bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
   const messenger_settings& chosen = connection_->owner().settings();
   const std::size_t size = size_of(op.order);
-  const std::size_t at_once =
-      chosen.eager_limit.value_or(connection_->link()->traits().eager_limit);
+  const std::size_t at_once = chosen.eager_limit_over(connection_->link()->traits());
   if (op.by_frames || size <= at_once) return false;
   if (op.order.kind == rma_kind::get)
     return chosen.rendezvous == rendezvous_scheme::get ||

@@ -17,7 +17,7 @@ using transports::post;
 void sender::opened() noexcept {
   const messenger_settings& settings = connection_->owner().settings();
   const transports::traits& traits = connection_->link()->traits();
-  eager_limit_ = settings.eager_limit.value_or(traits.eager_limit);
+  eager_limit_ = settings.eager_limit_over(traits);
   small_limit_ = std::min(longest_in_one_frame(traits), eager_limit_);
   short_end_ = small_limit_ + 1;
   if (settings.receiver_first && !connection_->several()) {

@@ -11,3 +11,6 @@ for scenario in "both busy" "shm hot, tcp quiet" "tcp hot, shm quiet" "many send
   says "\"scenario\":\"$scenario\""
 done
 says '"quiet_half_rtt_us":'
+
+bench policy --broadcast --rounds 1 --json
+for policy in order adaptive toggle; do says "\"scenario\":\"broadcast\",\"policy\":\"$policy\""; done

@@ -74,6 +74,13 @@ TEST_CASE("each transport has an eager limit of its own, unless the options name
     CHECK(has(ways(*o, 36 << 10), "at once"));
     CHECK(has(ways(*o, 40 << 10), "rendezvous"));
   }
+  for (options* const o : {&shm, &tcp}) {
+    o->apply("WEFT_EAGER_LIMIT=shm=96k,20k");
+    CHECK(has(ways(*o, 20 << 10), "at once"));
+  }
+  CHECK(has(ways(shm, 96 << 10), "at once"));
+  CHECK(has(ways(shm, 97 << 10), "rendezvous"));
+  CHECK(has(ways(tcp, 21 << 10), "rendezvous"));
 }
 
 TEST_CASE("a context without shared memory explains that it has none") {

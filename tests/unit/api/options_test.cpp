@@ -65,6 +65,7 @@ TEST_CASE("options: as much as can be said at all is no mistake") {
   options o;
   o.progress = progress_mode::polling;
   o.eager_limit = o.unexpected_budget = o.regions.most_bytes = SIZE_MAX;
+  o.eager_limits["shm"] = SIZE_MAX;
   o.spin = std::chrono::hours{1};
   CHECK_NOTHROW(context(o));
 }
@@ -84,6 +85,27 @@ TEST_CASE("options: a variable that makes no sense is named") {
   CHECK_THAT(refused("WEFT_WAIT_SET", "select"), Catch::StartsWith("WEFT_WAIT_SET=\"select\""));
   CHECK_THAT(refused("WEFT_TRANSPORTS", ""), Catch::StartsWith("WEFT_TRANSPORTS=\"\""));
   CHECK_THAT(refused("WEFT_SHM_COPY", "x"), Catch::StartsWith("WEFT_SHM_COPY=\"x\""));
+}
+
+TEST_CASE("options: the eager limit is one for all transports, or of single ones") {
+  options o;
+  o.apply("WEFT_EAGER_LIMIT=shm=256k,verbs+tcp=1m,8k,tcp=auto");
+  CHECK(o.eager_limit == 8u << 10);
+  CHECK(o.eager_limits == decltype(o.eager_limits){{"shm", 256u << 10}, {"verbs+tcp", 1u << 20}});
+  o.apply("WEFT_EAGER_LIMIT=tcp=64k");
+  CHECK_FALSE(o.eager_limit);
+  CHECK(o.eager_limits == decltype(o.eager_limits){{"tcp", 64u << 10}});
+  o.apply("WEFT_EAGER_LIMIT=auto");
+  CHECK(o.eager_limits.empty());
+  for (const char* wrong : {"", ",", "x", "8k,16k", "shm=", "=8k", "shm=8q", "ib=8k", "shm+ib=8k",
+                            "shm=8k,shm=8k", "auto,auto", "shm=8k=9k", "shm=-1", "shm=9999999g"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH(o.apply("WEFT_EAGER_LIMIT=" + std::string(wrong)),
+                      Contains("WEFT_EAGER_LIMIT") && Contains("makes no sense; it can be "));
+    CHECK(o.eager_limits.empty());
+  }
+  check_refused([](options& wrong) { wrong.eager_limits["ib"] = 5; },
+                {"options::eager_limit", "WEFT_EAGER_LIMIT", "ib=5", "verbs"});
 }
 
 TEST_CASE("options: a configuration file is read first, then the environment") {

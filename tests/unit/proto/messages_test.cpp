@@ -3,7 +3,9 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
+#include <string>
 
 #include "net.hpp"
 
@@ -89,6 +91,27 @@ TEST_CASE("messages: a long one is announced where the link asks for it") {
   CHECK(first_two(3001) == std::vector<seen>{{kind(eager), 0}, {kind(more), 3001}});
   CHECK(first_two(limit + 1).front() == seen{kind(rts), 0});
   CHECK(first_two(limit + 1).back().kind == kind(more));
+}
+
+TEST_CASE("messages: the eager limit of a transport comes before that for all of them") {
+  const auto first_kind = [](const std::string& transport, std::size_t size) {
+    weft::proto::messenger_settings m{64u << 20, limit};
+    m.eager_limits[transport] = 2 * limit;
+    nodes n(2, {}, m);
+    std::optional<std::uint8_t> first;
+    n.world.watch = [&](fake::happening what, const fake::wire& on, const fake::wire::frame& f) {
+      if (what == fake::happening::posted && on.from == 0 && !first) first = f.header.kind;
+    };
+    const bytes out = pattern(size);
+    n[0].send(1, out, tag{1});
+    n.settle();
+    return weft::proto::frame_kind{first.value()};
+  };
+  using enum weft::proto::frame_kind;
+  CHECK(first_kind("fake", 2 * limit) == eager);
+  CHECK(first_kind("fake", 2 * limit + 1) == rts);
+  CHECK(first_kind("another", limit) == eager);
+  CHECK(first_kind("another", limit + 1) == rts);
 }
 
 TEST_CASE("messages: too long for the receive") {
