@@ -17,6 +17,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   connections_command::add(app);
   tax_command::add(app);
   eager_command::add(app);
+  kinds_command::add(app);
   rdma_command::add(app);
   rendezvous_command::add(app);
   regcache_command::add(app);

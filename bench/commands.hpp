@@ -25,6 +25,7 @@ namespace scale_command { void add(CLI::App& app); }        ///< what connected 
 namespace connections_command { void add(CLI::App& app); }  ///< what many connections hold
 namespace tax_command { void add(CLI::App& app); }          ///< what other transports cost shared memory
 namespace eager_command { void add(CLI::App& app); }        ///< limits of eager messages over each transport
+namespace kinds_command { void add(CLI::App& app); }        ///< kinds of transfers beside each other
 namespace rdma_command { void add(CLI::App& app); }         ///< long messages by frames, reads and writes
 namespace rendezvous_command { void add(CLI::App& app); }   ///< receives that are told ahead
 namespace tree_command { void add(CLI::App& app); }         ///< broadcasts by chains and by messages

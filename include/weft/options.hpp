@@ -17,6 +17,7 @@
 #include <weft/registration_cache.hpp>
 #include <weft/rendezvous.hpp>
 #include <weft/ring_read_policy.hpp>
+#include <weft/ring_stores.hpp>
 
 namespace weft {
 
@@ -121,6 +122,9 @@ struct options {
 
     /// How much a poll takes out of a ring in shared memory.
     ring_read_policy reading = ring_read_policy::burst;
+
+    /// How payloads are written into a ring in shared memory. docs/adr/0042-transfer-kinds.md
+    ring_stores stores = ring_stores::automatic;
 
     /// The payload scheme of messages above eager_limit, and whether their first bytes travel with
     /// the handshake. docs/adr/0018-one-sided-rendezvous.md

@@ -194,7 +194,8 @@ std::unique_ptr<transports::transport> core::make_transport(
     missing = transports::shm::probe();
     if (!missing.empty()) return {};
     return transports::shm::make(engine_.own_doorbell(), options_.shm_copy,
-                                 options_.experimental.reading, &engine_);
+                                 options_.experimental.reading, &engine_,
+                                 options_.experimental.stores);
   }
   if (name == "qdma") {
     missing = transports::qdma::probe();

@@ -153,6 +153,15 @@ void set_reading(options& o, const char* name, const std::string& value) {
       one_of(readings, name, value, "burst, single, contiguous, post or immediate");
 }
 
+constexpr std::array<std::pair<const char*, ring_stores>, 3> storings{
+    {{"auto", ring_stores::automatic},
+     {"ordinary", ring_stores::ordinary},
+     {"streaming", ring_stores::streaming}}};
+
+void set_stores(options& o, const char* name, const std::string& value) {
+  o.experimental.stores = one_of(storings, name, value, "auto, ordinary or streaming");
+}
+
 constexpr std::array<std::pair<const char*, rendezvous_scheme>, 4> ways{
     {{"auto", rendezvous_scheme::automatic},
      {"frames", rendezvous_scheme::frames},
@@ -316,6 +325,8 @@ std::string name_of(poll_policy p) { return word_for(policies, p); }
 
 std::string name_of(ring_read_policy r) { return word_for(readings, r); }
 
+std::string name_of(ring_stores s) { return word_for(storings, s); }
+
 std::string name_of(registration_caching c) { return word_for(cachings, c); }
 
 std::string name_of(rendezvous_scheme w) { return word_for(ways, w); }
@@ -381,6 +392,9 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_SHM_COPY", "shm_copy",
        "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
        [](const options& o) { return o.shm_copy; }},
+      {"WEFT_SHM_STORES", "experimental.stores",
+       "how payloads are written into shared memory: auto, ordinary, streaming", set_stores,
+       [](const options& o) { return name_of(o.experimental.stores); }},
       {"WEFT_EAGER_LIMIT", "eager_limit",
        "bytes of the longest message that goes without a handshake (k, m, g), also for single "
        "transports: shm=256k,verbs=8k; auto: the transport's",

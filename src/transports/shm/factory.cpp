@@ -19,7 +19,8 @@ std::string probe() {
 }
 
 std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
-                                ring_read_policy reading, runtime::engine* looks_after) {
+                                ring_read_policy reading, runtime::engine* looks_after,
+                                ring_stores stores) {
   copy_method way{};
   if (large == "auto")
     way = copy_method::automatic;
@@ -35,8 +36,9 @@ std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& 
   std::random_device dice;
   const std::uint64_t probe_value = std::uint64_t{dice()} << 32 | dice();
   if (reading == ring_read_policy::burst)
-    return std::make_unique<shm_transport>(own_bell, way, probe_value, looks_after);
-  return std::make_unique<read_policy_transport>(own_bell, way, probe_value, reading, looks_after);
+    return std::make_unique<shm_transport>(own_bell, way, probe_value, looks_after, stores);
+  return std::make_unique<read_policy_transport>(own_bell, way, probe_value, reading, looks_after,
+                                                 stores);
 }
 
 std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_progress_thread) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/ring_read_policy.hpp>
+#include <weft/ring_stores.hpp>
 
 #include "runtime/engine.hpp"
 #include "transports/transport.hpp"
@@ -21,10 +22,12 @@ std::string probe();
 /// \param large "auto", "pipeline", "cma" or "direct"
 /// \param reading how many frames are taken out of a ring at once
 /// \param looks_after the context's engine; null: a thread polls all the time
+/// \param stores how payloads are written into a ring
 /// \throws weft::error (invalid_argument) for another value of `large`
 std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
                                 ring_read_policy reading = ring_read_policy::burst,
-                                runtime::engine* looks_after = nullptr);
+                                runtime::engine* looks_after = nullptr,
+                                ring_stores stores = ring_stores::automatic);
 
 /// How the rest of a message that the receiver must ask for crosses.
 struct copy_route {

@@ -7,6 +7,7 @@
 
 #include "runtime/pause.hpp"
 #include "runtime/small_copy.hpp"
+#include "transports/shm/stores.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {
@@ -32,6 +33,7 @@ ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
       passes_(with.owner().passes()),
       memory_(std::move(memory)),
       ring_(static_cast<ring*>(memory_.get())),
+      streamed_from_(with.owner().streamed_from()),
       share_(ring_->share) {
   ring_->magic = ring_magic;
   ring_->version = ring_version;
@@ -110,7 +112,11 @@ post ring_link::send_bulk(frame_header header, const frame_extension* extension,
   const bulk_place place = bulk_place::after(bulk_position_, header.size);
   if (!has_room(place.end)) [[unlikely]]
     return no_room(place.end);
-  std::memcpy(ring_->bulk + place.begin % bulk_bytes, data, header.size);
+  std::byte* const to = ring_->bulk + place.begin % bulk_bytes;
+  if (header.size >= streamed_from_) [[unlikely]]
+    stream_out(to, data, header.size);
+  else
+    std::memcpy(to, data, header.size);
   bulk_position_ = place.end;
   slot& s = ring_->slots[position_ % slot_count];
   if (extension) std::memcpy(s.body, extension, sizeof *extension);
@@ -131,7 +137,11 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
   if (small) {
     copy_out(s.body + beside, data, header.size);
   } else {
-    copy_out(ring_->bulk + place.begin % bulk_bytes, data, header.size);
+    std::byte* const to = ring_->bulk + place.begin % bulk_bytes;
+    if (header.size >= streamed_from_) [[unlikely]]
+      stream_out(to, data, header.size);
+    else
+      copy_out(to, data, header.size);
     bulk_position_ = place.end;
   }
   return publish(s, header);

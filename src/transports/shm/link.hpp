@@ -82,6 +82,7 @@ class alignas(line) ring_link final : public link {
   std::uint64_t slots_read_ = 0;     // the receiver's published position, as last read
   std::uint64_t bulk_read_ = 0;
   std::uint64_t wanted_bulk_end_ = 0;
+  const std::size_t streamed_from_;  // payloads of this size and longer ones are streamed
   bool waits_writable_ = false;
   bool listed_unconsumed_ = false;
   bool broken_ = false;

@@ -15,8 +15,13 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 }  // namespace
 
 shm_transport::shm_transport(runtime::doorbell& own_bell, copy_method way,
-                             std::uint64_t probe_value, runtime::engine* looks_after)
-    : doorbell_(own_bell), looks_after_(looks_after), way_(way), probe_word_(probe_value) {}
+                             std::uint64_t probe_value, runtime::engine* looks_after,
+                             ring_stores stores)
+    : doorbell_(own_bell),
+      looks_after_(looks_after),
+      way_(way),
+      streamed_from_(shm::streamed_from(stores)),
+      probe_word_(probe_value) {}
 
 shm_transport::~shm_transport() = default;
 
@@ -99,7 +104,9 @@ void shm_transport::link_ended(ring_link& l) noexcept {
 
 std::string shm_transport::describe() const {
   const char* ways[] = {"auto", "pipeline", "cma", "direct"};
-  return std::string("shm (large messages: ") + ways[static_cast<int>(way_)] + ")";
+  const bool streams = streamed_from_ != shm::streamed_from(ring_stores::ordinary);
+  return std::string("shm (large messages: ") + ways[static_cast<int>(way_)] +
+         (streams ? ", streaming stores)" : ")");
 }
 
 std::string shm_transport::describe(const frame_sink& peer) const {

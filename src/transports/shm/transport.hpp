@@ -12,6 +12,7 @@
 #include "transports/shm/pair.hpp"
 #include "transports/shm/regions.hpp"
 #include "transports/shm/select.hpp"
+#include "transports/shm/stores.hpp"
 #include "transports/shm/transfers.hpp"
 
 namespace weft::transports::shm {
@@ -24,8 +25,10 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
  public:
   /// \param looks_after told when there is something to copy; null (tests): a thread polls all the
   ///   time
+  /// \param stores how its links write into their rings
   shm_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
-                runtime::engine* looks_after = nullptr);
+                runtime::engine* looks_after = nullptr,
+                ring_stores stores = ring_stores::automatic);
   ~shm_transport() override;
 
   runtime::pollable* poll_hook() noexcept override { return this; }
@@ -51,6 +54,8 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   const std::uint64_t& probe_word() const noexcept { return probe_word_; }
   bool fences_for_itself() const noexcept { return !doorbell_.fences_senders(); }
   copy_method shm_copy() const noexcept { return way_; }
+  /// Payloads of this size and longer ones go past the cache into the ring.
+  std::size_t streamed_from() const noexcept { return streamed_from_; }
   /// No core is idle: whatever the other side copies, a process that shares its core copies later.
   bool crowded() const noexcept { return looks_after_ && looks_after_->is_crowded(); }
   own_regions& regions() noexcept { return regions_; }
@@ -108,6 +113,7 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   runtime::doorbell& doorbell_;
   runtime::engine* const looks_after_;
   const copy_method way_;
+  const std::size_t streamed_from_;
   const std::uint64_t probe_word_;
   own_regions regions_;
   transfers copies_;

@@ -40,6 +40,8 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
                 {"options::progress", "WEFT_PROGRESS"});
   check_refused([](options& o) { o.experimental.polling = poll_policy(17); },
                 {"options::experimental.polling", "WEFT_POLL_POLICY"});
+  check_refused([](options& o) { o.experimental.stores = ring_stores(17); },
+                {"options::experimental.stores", "WEFT_SHM_STORES", "streaming"});
   check_refused([](options& o) { o.spin = -1us; }, {"options::spin", "WEFT_SPIN"});
   check_refused([](options& o) { o.peer_timeout = 0s; },
                 {"options::peer_timeout", "WEFT_PEER_TIMEOUT", "2 to 86400"});
