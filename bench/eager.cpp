@@ -4,7 +4,6 @@
 // shared memory) and with weft's own; figure 5 of its paper. And the same two processes over
 // another transport instead: figures 3 and 4.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -106,7 +105,7 @@ void tell(report& out, const request& wanted, std::size_t size, const std::deque
   }
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   std::deque<entrant> all;
   for (const contestant& c : contestants) {
     all.emplace_back(wanted.chosen, c);
@@ -114,7 +113,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
       all.pop_back();
       continue;
     }
-    all.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, all.size()));
+    all.back().meet(member);
   }
   report out({{"size", "size"},
               {"transport", "transport"},
@@ -162,10 +161,9 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of all limits")->check(CLI::PositiveNumber);
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen, {.transport = false});
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "eager", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("eager", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

@@ -3,7 +3,6 @@
 // stores, one by streaming stores, and an engine; and those of weft that copy once. The same two
 // processes have a context for each, and these take turns; beside them one core's memcpy.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -159,12 +158,9 @@ void tell(report& out, const request& wanted, std::size_t size, const std::vecto
   }
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   std::deque<place> places;
-  for (const kind& k : kinds) {
-    places.emplace_back(with(wanted.chosen, k));
-    places.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, places.size()));
-  }
+  for (const kind& k : kinds) places.emplace_back(with(wanted.chosen, k)).meet(member);
   report out({{"size", "size"},
               {"kind", "kind"},
               {"MB/s", "mb_s"},
@@ -221,10 +217,9 @@ void add(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen, {.transport = false});
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "kinds", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("kinds", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

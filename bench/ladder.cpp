@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ladder of the RDMA channel: latency and bandwidth of a pipe of each rung, and of bare writes
-// between registered memory, in turns in the same two processes.
+// between registered memory, in turns in the same two processes. Or the same channel on plain
+// shared memory.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
+#include "memory_channel.hpp"
 #include "report.hpp"
+#include "runtime/memory_file.hpp"
 #include "stage.hpp"
 #include "support/clock.hpp"
 #include "support/pattern.hpp"
@@ -31,7 +39,8 @@ constexpr std::size_t kib = 1024, mib = kib * kib;
 
 struct request {
   settings chosen{.transport = "verbs", .progress = "polling"};
-  std::vector<std::size_t> small{8, 256, 4 * kib}, large{64 * kib, 256 * kib, mib};
+  std::vector<std::size_t> small{8, 256, 4 * kib},
+      large{64, kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, mib};
   std::vector<std::size_t> chunks{kib, 2 * kib, 4 * kib, 8 * kib, 16 * kib, 32 * kib};
   std::size_t window = 4;
   int rounds = 11;
@@ -57,8 +66,8 @@ std::unique_ptr<verbs::device> first_device() {
 /// is a place for each message of a window, and one for the answer.
 class way {
  public:
-  way(std::string name, std::size_t chunk)
-      : name_(std::move(name)), chunk_(chunk), device_(first_device()) {}
+  way(std::string name, std::size_t chunk, std::unique_ptr<verbs::device> device)
+      : name_(std::move(name)), chunk_(chunk), device_(std::move(device)) {}
   virtual ~way() = default;
 
   virtual std::span<const std::byte> card() const = 0;
@@ -84,7 +93,7 @@ class way {
 class by_pipe final : public way {
  public:
   by_pipe(std::string name, const ladder::settings& s, const request& wanted)
-      : way(std::move(name), s.chunk),
+      : way(std::move(name), s.chunk, first_device()),
         pipe_(ladder::open(device(), s)),
         out_(wanted.window + 1, wanted.longest()),
         in_(wanted.window + 1, wanted.longest()) {}
@@ -122,7 +131,7 @@ class by_pipe final : public way {
 class by_writes final : public way {
  public:
   explicit by_writes(const request& wanted)
-      : way("raw", 0),
+      : way("raw", 0, first_device()),
         most_(wanted.longest()),
         line_(device(), {.step = rung::basic, .ring = (wanted.window + 1) * most_}) {}
 
@@ -153,6 +162,66 @@ class by_writes final : public way {
  private:
   const std::size_t most_;
   ladder::connection line_;
+};
+
+/// The channel on plain shared memory: the processes copy, and no device is needed. Each end owns
+/// the memory of the ring that it writes; the other one opens it through /proc.
+class by_memory final : public way {
+ public:
+  /// \param chunk 0: the head is told once for all that fits
+  by_memory(std::string name, std::size_t chunk, const request& wanted)
+      : way(std::move(name), chunk, nullptr),
+        file_(runtime::make_memory_file("weft-bench-ladder", bytes)),
+        own_(runtime::map_own(file_, bytes)),
+        card_{::getpid(), file_.get()},
+        to_peer_(channel(own_)),
+        out_(wanted.window + 1, wanted.longest()),
+        in_(wanted.window + 1, wanted.longest()) {}
+
+  std::span<const std::byte> card() const override { return std::as_bytes(std::span(&card_, 1)); }
+  void meet(std::span<const std::byte> card) override {
+    place_of_file there;
+    if (card.size() != sizeof there) throw std::runtime_error("a card of another size");
+    std::memcpy(&there, card.data(), sizeof there);
+    const auto path = fmt::format("/proc/{}/fd/{}", there.process, there.descriptor);
+    const runtime::unique_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file)
+      throw std::runtime_error(
+          fmt::format("cannot open {}: {}; are both sides processes of one user on this host?",
+                      path, std::strerror(errno)));
+    peers_ = runtime::map_from_peer(file, bytes, true);
+    from_peer_.emplace(channel(peers_));
+  }
+  std::span<std::byte> out(std::size_t place, std::size_t size) override {
+    return out_[place].first(size);
+  }
+  std::span<std::byte> in(std::size_t place, std::size_t size) override {
+    return in_[place].first(size);
+  }
+  void send(std::span<const std::byte> message) override {
+    while (!message.empty()) message = message.subspan(to_peer_.put(message));
+  }
+  void receive(std::span<std::byte> message, std::uint64_t) override {
+    while (!message.empty()) message = message.subspan(from_peer_->get(message));
+  }
+
+ private:
+  static constexpr std::size_t bytes = memory_channel::bytes(256 * kib);
+  struct place_of_file {
+    pid_t process = 0;
+    int descriptor = -1;
+  };
+
+  memory_channel channel(const runtime::mapping& memory) const {
+    return {{static_cast<std::byte*>(memory.get()), bytes}, chunk()};
+  }
+
+  runtime::unique_fd file_;
+  runtime::mapping own_, peers_;
+  place_of_file card_;
+  memory_channel to_peer_;
+  std::optional<memory_channel> from_peer_;
+  heap_buffers out_, in_;
 };
 
 /// \param sequence of the next message; is advanced
@@ -205,11 +274,24 @@ struct contestants {
       all.push_back(std::move(w));
       below.push_back(on);
     };
+    const std::size_t usual = ladder::settings{}.chunk;
+    // The usual chunk is measured among the rungs.
+    std::vector<std::size_t> chunks = wanted.chunks;
+    std::erase(chunks, usual);
+    if (wanted.chosen.transport == "shm") {
+      const auto channel = [&](const char* name, std::size_t chunk) {
+        return std::make_unique<by_memory>(name, chunk, wanted);
+      };
+      add(channel("basic", 0), 0);
+      add(channel("pipelined", usual), 0);
+      rungs = all.size();
+      for (const std::size_t chunk : chunks) add(channel("pipelined", chunk), all.size());
+      return;
+    }
     const auto pipe = [&](const char* name, rung step, std::size_t chunk) {
       return std::make_unique<by_pipe>(name, ladder::settings{.step = step, .chunk = chunk},
                                        wanted);
     };
-    const std::size_t usual = ladder::settings{}.chunk;
     add(std::make_unique<by_writes>(wanted), 0);
     add(pipe("basic", rung::basic, usual), 1);
     add(pipe("piggyback", rung::piggyback, usual), 1);
@@ -217,7 +299,7 @@ struct contestants {
     add(pipe("zero-copy, read", rung::read, usual), 3);
     add(pipe("zero-copy, written", rung::written, usual), 3);
     rungs = all.size();
-    for (const std::size_t chunk : wanted.chunks)
+    for (const std::size_t chunk : chunks)
       add(pipe("pipelined", rung::pipelined, chunk), all.size());
   }
 
@@ -289,9 +371,9 @@ void act(pair_member& member, const request& wanted) {
   const bool tells = member.rank() == 0;
   if (tells)
     out.title(
-        fmt::format("verbs; one way {} in flight; {} rounds in turns; of raw, and gain on "
+        fmt::format("{}; one way {} in flight; {} rounds in turns; of raw, and gain on "
                     "the rung below: medians of the pairs",
-                    wanted.window, wanted.rounds));
+                    wanted.chosen.transport, wanted.window, wanted.rounds));
   const auto tell = [&](std::size_t size, bool one_way, std::size_t first,
                         const std::vector<std::vector<double>>& samples) {
     for (std::size_t i = 0; tells && i != samples.size(); ++i) {
@@ -301,7 +383,8 @@ void act(pair_member& member, const request& wanted) {
       line["step"] = w.name();
       if (w.chunk() != 0) line["chunk"] = size_text(w.chunk());
       const std::size_t below = them.below[first + i];
-      if (first == 0) line["of_raw"] = gain(samples[i], samples[0], one_way);
+      if (first == 0 && wanted.chosen.transport != "shm")
+        line["of_raw"] = gain(samples[i], samples[0], one_way);
       if (below != first + i) line["gain"] = gain(samples[i], samples[below - first], one_way);
       out.add(line);
     }
@@ -310,9 +393,10 @@ void act(pair_member& member, const request& wanted) {
     tell(size, false, 0, measure(them, 0, them.rungs, wanted, member, size, false));
   for (const std::size_t size : wanted.large)
     tell(size, true, 0, measure(them, 0, them.rungs, wanted, member, size, true));
-  if (!wanted.chunks.empty())
-    tell(wanted.longest(), true, them.rungs,
-         measure(them, them.rungs, them.all.size(), wanted, member, wanted.longest(), true));
+  for (const std::size_t size : wanted.large)
+    if (them.all.size() != them.rungs)
+      tell(size, true, them.rungs,
+           measure(them, them.rungs, them.all.size(), wanted, member, size, true));
   if (tells) out.finish();
   member.barrier();
 }
@@ -329,12 +413,15 @@ void add(CLI::App& app) {
   };
   sizes("--size", wanted->small, "Bytes of a message, there and back");
   sizes("--large", wanted->large, "Bytes of a message, one way");
-  sizes("--chunk", wanted->chunks, "Bytes of a chunk: the longest message, pipelined");
+  sizes("--chunk", wanted->chunks, "Bytes of a chunk: every message one way, pipelined");
   sub->add_option("--window", wanted->window, "Messages in flight, one way")
       ->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
+  sub->add_option("--transport", wanted->chosen.transport,
+                  "verbs: the rungs over a device; shm: the channel on plain shared memory")
+      ->check(CLI::IsMember({"verbs", "shm"}));
   add_settings(*sub, wanted->chosen, {.transport = false, .progress = false});
   add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {

@@ -133,7 +133,7 @@ task<std::vector<double>> measure(const group& all, std::span<std::byte> data, p
 
 /// For each size, policy and round, in this order, a median: as rank 0 reports them.
 void be_rank(peer_id me, const broadcast_request& wanted, const options& common,
-             pair_member& process) {
+             forked_member& process) {
   address_book& book = address_book::in(process.shared());
   std::deque<member_of_four> mine;
   for (std::size_t p = 0; p != orders.size(); ++p) {
@@ -206,7 +206,7 @@ void measure_broadcasts(const broadcast_request& wanted) {
                            .shared_bytes = sizeof(address_book),
                            .pin = wanted.chosen.pin,
                            .apart = &apart};
-  const auto samples = run_pair(stage, [&](pair_member& process) {
+  const auto samples = run_pair(stage, [&](forked_member& process) {
     std::array<std::exception_ptr, 2> failures;
     std::vector<std::thread> threads;
     for (const int host : {0, 1})
