@@ -2,6 +2,6 @@
 # Kinds of transfers beside each other.
 . "$(dirname "$0")/common.sh"
 
-bench kinds --rounds 1 --effort 0.02 --size 1K,256K --json
+bench kinds --progress dedicated --rounds 1 --effort 0.02 --size 1K,256K --json
 for kind in ordinary streaming cma direct memcpy; do says "\"kind\":\"$kind\""; done
 says '"to_ordinary":'
