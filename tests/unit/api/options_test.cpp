@@ -99,8 +99,9 @@ TEST_CASE("options: the eager limit is one for all transports, or of single ones
   CHECK(o.eager_limits == decltype(o.eager_limits){{"tcp", 64u << 10}});
   o.apply("WEFT_EAGER_LIMIT=auto");
   CHECK(o.eager_limits.empty());
-  for (const char* wrong : {"", ",", "x", "8k,16k", "shm=", "=8k", "shm=8q", "ib=8k", "shm+ib=8k",
-                            "shm=8k,shm=8k", "auto,auto", "shm=8k=9k", "shm=-1", "shm=9999999g"}) {
+  for (const char* wrong :
+       {"", ",", "x", "8k,16k", "shm=", "=8k", "shm=8q", "ib=8k", "shm+ib=8k", "shm=8k,shm=8k",
+        "auto,auto", "shm=8k=9k", "shm=-1", "shm=99999999999g"}) {
     CAPTURE(wrong);
     CHECK_THROWS_WITH(o.apply("WEFT_EAGER_LIMIT=" + std::string(wrong)),
                       Contains("WEFT_EAGER_LIMIT") && Contains("makes no sense; it can be "));
