@@ -4,7 +4,6 @@
 // Each round makes two contexts in each process for each way, so the first transfer is measured,
 // too; the ways take turns, so that drift of the machine affects all.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -80,7 +79,7 @@ task<std::vector<double>> transfers(const side& me, std::size_t size, std::size_
   co_return all;
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   report out({{"size", "size"},
               {"way", "way"},
               {"µs", "us"},
@@ -93,7 +92,6 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   if (member.rank() == 0)
     out.title(fmt::format("{}; the receive waits; {} rounds in turns; ratio: median of the pairs",
                           wanted.chosen.transport, wanted.rounds));
-  int meetings = 0;
   for (const std::size_t size : wanted.what.sizes) {
     std::array<figures, contestants.size()> of;
     const std::size_t count =
@@ -103,7 +101,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
       for (std::size_t turn = 0; turn != contestants.size(); ++turn) {
         const std::size_t which = (turn + static_cast<std::size_t>(round)) % contestants.size();
         place at(with(wanted.chosen, contestants[which]));
-        at.meet(member, fmt::format("unix://weft-bench-{}-{}", stage, ++meetings));
+        at.meet(member);
         const auto us = run(at.ctx, transfers({at.ctx, at.peer, member.rank()}, size, count));
         if (member.rank() == 0) {
           of[which].first.push_back(us.front());
@@ -133,10 +131,9 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of both ways")->check(CLI::PositiveNumber);
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "rendezvous", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("rendezvous", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

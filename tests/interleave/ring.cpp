@@ -99,6 +99,7 @@ inline void* memcpy(void* to, const void* from, size_t n) noexcept {
 #include "transports/link.cpp"
 #include "transports/shm/link.cpp"
 #include "transports/shm/ring_receiver.cpp"
+#include "transports/shm/stores.cpp"
 
 namespace weft::runtime {
 bool join_heavy_fences() noexcept { return true; }

@@ -2,6 +2,8 @@
 // Replaces src/transports/shm/transport.hpp: only what a ring_link needs of its owners.
 #pragma once
 
+#include <limits>
+
 #include "transports/shm/link.hpp"
 
 namespace weft::transports::shm {
@@ -19,6 +21,8 @@ class shm_transport {
     return t;
   }
   const std::uint32_t& passes() const noexcept { return passes_; }
+  /// Every payload is stored in the ordinary way.
+  std::size_t streamed_from() const noexcept { return std::numeric_limits<std::size_t>::max(); }
   void wants_room(ring_link&) noexcept {}
   void has_unconsumed(ring_link&) noexcept {}
   void link_ended(ring_link&) noexcept {}
