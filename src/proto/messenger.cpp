@@ -12,6 +12,7 @@ namespace weft::proto {
 messenger::messenger(runtime::engine& e, messenger_settings s)
     : engine_(e),
       settings_(std::move(s)),
+      posts_shortly_(!settings_.receiver_first),
       table_(settings_.hashed_tag_bits, settings_.secret()),
       memory_(settings_.unexpected_budget, counts_),
       calls_(*this, settings_.calls_at_once),
@@ -55,10 +56,10 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
 bool messenger::start(detail::recv_operation& op) noexcept {
   // Most receives are posted by the leader, before their message comes, to a living peer. This path
   // calls no function, so that no register needs saving.
-  if (!settings_.receiver_first && engine_.try_enter_leading()) [[likely]] {
+  if (posts_shortly_ && engine_.try_enter_leading()) [[likely]] {
     const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
                        !op.cancel_requested && table_.none_arrived() && !op.on &&
-                       engine_.expects_pending(op) && !engine_.trace().on();
+                       engine_.expects_pending(op);
     if (plain) [[likely]] {
       table_.post(op);
       engine_.pending_expected();

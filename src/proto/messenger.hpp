@@ -65,6 +65,10 @@ class messenger {
   /// Once, before the first operation. \param c makes links to peers
   void attach(connector& c) noexcept { connector_ = &c; }
   connector& connections() const noexcept { return *connector_; }
+  /// The engine has a trace: no message takes a short path, which would leave it out. Before any
+  /// peer is connected.
+  void record_all() noexcept { sends_shortly_ = posts_shortly_ = false; }
+  bool sends_shortly() const noexcept { return sends_shortly_; }
 
   runtime::engine& engine() const noexcept { return engine_; }
   const messenger_settings& settings() const noexcept { return settings_; }
@@ -123,6 +127,8 @@ class messenger {
 
   runtime::engine& engine_;
   const messenger_settings settings_;
+  bool sends_shortly_ = true;
+  bool posts_shortly_;
   metrics counts_;
   match_table table_;
   pool<inbound_message> messages_;

@@ -30,9 +30,10 @@ recv_operation* receiver::take_receive(const received& what) noexcept {
     m->got = what;
     owner.engine().end(*m);
   }
-  if (runtime::call_tree* const tree = owner.engine().trace().tree(); tree && m) [[unlikely]]
+  if (!m) return nullptr;
+  if (runtime::call_tree* const tree = owner.engine().trace().tree()) [[unlikely]]
     tree->note("matched", {});
-  if (m && m->early()) [[unlikely]]
+  if (m->early()) [[unlikely]]
     peer_->early()->matched(*m);
   return static_cast<recv_operation*>(m);
 }

@@ -19,7 +19,7 @@ void sender::opened() noexcept {
   const transports::traits& traits = connection_->link()->traits();
   eager_limit_ = settings.eager_limit_over(traits);
   small_limit_ = std::min(longest_in_one_frame(traits), eager_limit_);
-  short_end_ = small_limit_ + 1;
+  short_end_ = connection_->owner().sends_shortly() ? small_limit_ + 1 : 0;
   if (settings.receiver_first && !connection_->several()) {
     // Every message counts, so none leaves by the short path.
     short_end_ = 0;

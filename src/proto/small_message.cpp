@@ -36,7 +36,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
                                                     std::size_t end) noexcept {
   flow_control& flow = writer_.flow();
   if (to != id() || data.size() >= end || now() != state::open || sender_.order().held() ||
-      flow.credit() < most_units_of_small || owner().engine().trace().on()) [[unlikely]]
+      flow.credit() < most_units_of_small) [[unlikely]]
     return false;
   const std::uint16_t returned = flow.for_next_frame();
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
@@ -56,7 +56,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
 bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
                            std::uint64_t immediate) noexcept {
   if (send_small(to, tag, data, immediate, sender_.short_end())) return true;
-  return sender_.early() && send_counted(to, tag, data, immediate);
+  return sender_.early() && owner().sends_shortly() && send_counted(to, tag, data, immediate);
 }
 
 /// The same where each message counts for early receives, so that the short path is closed.
