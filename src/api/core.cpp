@@ -66,14 +66,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
                            options_.experimental.eager_data, options_.experimental.chained,
                            options_.calls_at_once, options_.experimental.receiver_first}),
       connections_(engine_, messenger_, transports_, plane_->job(), lane) {
-  if (!options_.trace_file.empty())
-    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
-  if (!options_.call_tree_file.empty())
-    engine_.open_call_tree(options_.call_tree_file == "stderr"
-                               ? options_.call_tree_file
-                               : trace_file(options_.call_tree_file, plane_->job(), lane),
-                           rank(), options_.call_tree_messages);
-  if (engine_.trace().on()) messenger_.record_all();
+  if (!options_.trace_file.empty() || !options_.call_tree_file.empty()) messenger_.record_all();
   messenger_.peers().reserve_ranks(proto::first_non_rank);
   messenger_.streams().know_self(rank());
   messenger_.attach(connections_);
@@ -81,6 +74,13 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   engine_.poll_by(options_.experimental.polling);
   make_transports(external);
   engine_.add(messenger_.upkeep());
+  if (!options_.trace_file.empty())
+    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
+  if (!options_.call_tree_file.empty())
+    engine_.open_call_tree(options_.call_tree_file == "stderr"
+                               ? options_.call_tree_file
+                               : trace_file(options_.call_tree_file, plane_->job(), lane),
+                           rank(), options_.call_tree_messages);
   const wireup::job& j = plane_->job();
   world_ = std::make_shared<collectives::communicator>(
       messenger_, 0, j.rank(), collectives::group_shape{j.size(), j.local_size() == j.size()},

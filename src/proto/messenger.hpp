@@ -65,8 +65,8 @@ class messenger {
   /// Once, before the first operation. \param c makes links to peers
   void attach(connector& c) noexcept { connector_ = &c; }
   connector& connections() const noexcept { return *connector_; }
-  /// The engine has a trace: no message takes a short path, which would leave it out. Before any
-  /// peer is connected.
+  /// The engine will have a trace: no message takes a short path, which would leave it out. Before
+  /// any peer is connected.
   void record_all() noexcept { sends_shortly_ = posts_shortly_ = false; }
   bool sends_shortly() const noexcept { return sends_shortly_; }
 
