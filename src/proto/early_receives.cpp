@@ -16,8 +16,7 @@ void early_receives::posted(recv_operation& op) noexcept {
   if (!connection_->is_open() || connection_->several() || writer_->flow().window() == 0 ||
       waiting_ == most_early)
     return;
-  const std::size_t eager =
-      owner.settings().eager_limit.value_or(connection_->link()->traits().eager_limit);
+  const std::size_t eager = owner.settings().eager_limit_over(connection_->link()->traits());
   const std::size_t room = op.into.size();
   if (!op.tag.exact() || op.tag.value >= first_reserved_tag || op.more != 0 || room <= eager ||
       !owner.table().is_foreseen(op))
