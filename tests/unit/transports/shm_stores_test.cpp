@@ -13,8 +13,9 @@ using weft::const_buffer;
 TEST_CASE("stores: streamed bytes are those of the source, at any place, and no others") {
   std::vector<std::byte> source(700);
   for (std::size_t i = 0; i != source.size(); ++i) source[i] = static_cast<std::byte>(i * 7 + 1);
-  const std::size_t size = GENERATE(0, 1, 15, 16, 63, 64, 65, 127, 128, 200, 513);
-  const std::size_t first = GENERATE(0, 1, 64, 100);  // bytes of the first of two pieces
+  const std::size_t size =
+      GENERATE(as<std::size_t>{}, 0, 1, 15, 16, 63, 64, 65, 127, 128, 200, 513);
+  const std::size_t first = GENERATE(as<std::size_t>{}, 0, 1, 64, 100);  // of two pieces
   for (std::size_t offset = 0; offset != 70; ++offset) {
     CAPTURE(size, first, offset);
     std::vector<std::byte> target(700, std::byte{0});
