@@ -168,7 +168,7 @@ class by_writes final : public way {
 /// the memory of the ring that it writes; the other one opens it through /proc.
 class by_memory final : public way {
  public:
-  /// \param chunk 0: the head is told once for all that fits
+  /// \param chunk 0: the head is written once for all that fits
   by_memory(std::string name, std::size_t chunk, const request& wanted)
       : way(std::move(name), chunk, nullptr),
         file_(runtime::make_memory_file("weft-bench-ladder", bytes)),

@@ -19,7 +19,7 @@ class memory_channel {
   static constexpr std::size_t bytes(std::size_t ring) { return sizeof(counts) + ring; }
 
   /// \param memory of both processes, zeroed before; `bytes(ring)`, a multiple of 64
-  /// \param chunk  the head is told after so many bytes; 0: when all that fits is copied
+  /// \param chunk  the head is written after so many bytes; 0: when all that fits is copied
   memory_channel(std::span<std::byte> memory, std::size_t chunk)
       : counts_(reinterpret_cast<counts*>(memory.data())),
         ring_(memory.subspan(sizeof(counts))),
