@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long messages to receives that wait: with the handshake that follows the match, and with the
-// receive told to its source before (WEFT_RENDEZVOUS_RECEIVER_FIRST), as in the paper on VIA2SISCI.
-// Each round makes two contexts in each process for each way, so the first transfer is measured,
-// too; the ways take turns, so that drift of the machine affects all.
+// receive announced to its source before (WEFT_RENDEZVOUS_RECEIVER_FIRST), as in the paper on
+// VIA2SISCI. Each round makes two contexts in each process for each way, so the first transfer is
+// measured, too; the ways take turns, so that drift of the machine affects all.
 #include <fmt/format.h>
 
 #include <array>

@@ -131,9 +131,9 @@ struct options {
     rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
     rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
 
-    /// Whether receives of messages above eager_limit are told to their source before the message
-    /// begins, so that its payload goes without a handshake. Effective where both sides want it.
-    /// docs/adr/0041-early-receives.md
+    /// Whether receives of messages above eager_limit are announced to their source before the
+    /// message begins, so that its payload goes without a handshake. Effective where both sides
+    /// want it. docs/adr/0041-early-receives.md
     bool receiver_first = false;
 
     /// How the peer, and this side, learn of the end of a get or put. docs/adr/0023-chained-fin.md

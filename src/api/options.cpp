@@ -409,8 +409,8 @@ const std::vector<environment_variable>& environment_variables() {
        "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
        [](const options& o) { return name_of(o.experimental.chained); }},
       {"WEFT_RENDEZVOUS_RECEIVER_FIRST", "experimental.receiver_first",
-       "whether receives that wait are told to their source, which then needs no handshake: yes, "
-       "no",
+       "whether receives that wait are announced to their source, which then needs no handshake: "
+       "yes, no",
        set_receiver_first,
        [](const options& o) { return std::string(o.experimental.receiver_first ? "yes" : "no"); }},
       {"WEFT_QDMA_COPY_COMPLETION", "experimental.qdma_copy_completion",

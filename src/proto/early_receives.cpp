@@ -31,7 +31,7 @@ void early_receives::posted(recv_operation& op) noexcept {
   if (gathered_ != 0) owner.upkeep().add_early(connection_->peer());
 }
 
-void early_receives::forget(match_operation& op, bool tell) noexcept {
+void early_receives::forget(match_operation& op, bool take_back) noexcept {
   op.special &= static_cast<std::uint8_t>(~match_operation::is_early);
   --waiting_;
   early_receive* const end = next_.data() + gathered_;
@@ -40,13 +40,13 @@ void early_receives::forget(match_operation& op, bool tell) noexcept {
   if (one != end) {
     std::copy(one + 1, end, one);
     --gathered_;
-  } else if (tell) {
+  } else if (take_back) {
     writer_->send_control(frame_kind::early_end, op.early_number);
   }
 }
 
 /// The peer learns by `a` which of its messages had not been taken in when the frame left: those
-/// may meet a receive that the frame tells of. The credit in the frame itself is counted.
+/// may meet a receive that the frame announces. The credit in the frame itself is counted.
 void early_receives::flush() noexcept {
   while (gathered_ != 0 && connection_->is_open()) {
     const flow_control& flow = writer_->flow();

@@ -27,7 +27,7 @@ bool early_sends::on_early(const std::byte* data, std::size_t size, std::uint64_
                            std::int64_t credit) noexcept {
   const std::size_t n = size / sizeof(early_receive);
   if (!data || n == 0 || n > early_in_frame || size % sizeof(early_receive) != 0) return false;
-  // Units that were under way to the peer when it told.
+  // Units that were under way to the peer when it announced them.
   const std::int64_t under_way = static_cast<std::int64_t>(usable) - credit;
   if (usable > ~std::uint32_t{0} || under_way < 0 || static_cast<std::uint64_t>(under_way) > units_)
     return false;

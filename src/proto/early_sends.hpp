@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the receiver has told of receives that wait, and which of them the next message meets.
+// The receives that the receiver has announced, and which of them the next message meets.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace weft::proto {
 
-/// The receives that one peer has told of and that no message has met, as far as this side knows:
+/// The receives that one peer has announced and that no message has met, as far as this side knows:
 /// each message takes the first one with its tag, as at the receiver. Messages that were under way
-/// when the peer told are replayed. An error costs bandwidth only: the receiver matches by itself,
-/// and asks for a payload that met no receive. Pure: uses no frame, no link and no lock. Part of
-/// the sender.
+/// when the peer announced them are replayed. An error costs bandwidth only: the receiver matches
+/// by itself, and asks for a payload that met no receive. Pure: uses no frame, no link and no lock.
+/// Part of the sender.
 class early_sends {
  public:
   /// \throws std::bad_alloc
@@ -24,8 +24,8 @@ class early_sends {
   /// A frame of a message has left. \param begins it is its first one
   void sent(std::uint64_t tag, std::uint32_t units, bool begins) noexcept;
 
-  /// The peer tells of receives. \param usable the units that this side could still send, as far as
-  /// the peer knew \param credit the units that it can still send
+  /// The peer announces receives. \param usable the units that this side could still send, as far
+  /// as the peer knew \param credit the units that it can still send
   /// \return false: no correct peer says that
   bool on_early(const std::byte* data, std::size_t size, std::uint64_t usable,
                 std::int64_t credit) noexcept;
@@ -54,7 +54,7 @@ class early_sends {
   std::array<begun, most_begun> begun_;
   std::uint64_t messages_ = 0;  // that have begun
   std::uint64_t units_ = 0;     // sent in all
-  std::uint64_t last_ = 0;      // the largest number that was told
+  std::uint64_t last_ = 0;      // the largest number that was announced
 };
 
 }  // namespace weft::proto

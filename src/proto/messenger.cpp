@@ -78,7 +78,7 @@ bool messenger::start(detail::recv_operation& op) noexcept {
                                 tree ? subject_of(op) : runtime::call_tree::subject{});
   const bool ended =
       start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
-  if (settings_.receiver_first && op.queued && op.from) op.from->tell_of(op);
+  if (settings_.receiver_first && op.queued && op.from) op.from->announce(op);
   return ended;
 }
 

@@ -54,10 +54,10 @@ class alignas(64) peer final : public transports::frame_sink,
   const frame_writer& writer() const noexcept { return writer_; }
   proto::sender& sender() noexcept { return sender_; }
   proto::receiver& receiver() noexcept { return receiver_; }
-  /// Null: no receive was ever told.
+  /// Null: no receive was ever announced.
   early_receives* early() noexcept { return early_.get(); }
-  /// A receive from this peer was posted, and the peer may be told.
-  void tell_of(detail::recv_operation& op) noexcept;
+  /// A receive from this peer was posted, and may be announced to the peer.
+  void announce(detail::recv_operation& op) noexcept;
 
   /// \return true if the operation has ended, with op.status set
   bool start(detail::send_operation& op) noexcept;
@@ -121,7 +121,7 @@ class alignas(64) peer final : public transports::frame_sink,
   // For the messenger.
   peer* next_to_sweep = nullptr;
   peer* next_early = nullptr;
-  bool early_gathered = false;  ///< it is in the list of peers to be told of receives
+  bool early_gathered = false;  ///< it is in the list of peers to which receives are announced
   bool to_sweep = false;        ///< it is in the list of peers to sweep
   bool unreported = false;      ///< it was given up, and there was no memory to tell its process
 

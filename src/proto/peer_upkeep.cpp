@@ -14,7 +14,7 @@ unsigned peer_upkeep::poll() noexcept {
     fail_marked();
   if (has_unreported_) [[unlikely]]
     report_failures();
-  if (early_) tell_early();
+  if (early_) announce_early();
   const bool sweeps = to_sweep_ != nullptr;
   if (sweeps) [[unlikely]]
     sweep();
@@ -31,7 +31,7 @@ void peer_upkeep::sweep() noexcept {
 }
 
 /// Where the link has no room, on_writable goes on.
-void peer_upkeep::tell_early() noexcept {
+void peer_upkeep::announce_early() noexcept {
   while (peer* const p = early_) {
     early_ = p->next_early;
     p->early_gathered = false;

@@ -48,7 +48,7 @@ class peer_upkeep final : public runtime::pollable {
     p.next_to_sweep = std::exchange(to_sweep_, &p);
     owe_pass();
   }
-  /// That peer is to be told of receives in the next pass.
+  /// Receives are announced to that peer in the next pass.
   void add_early(peer& p) noexcept {
     if (std::exchange(p.early_gathered, true)) return;
     p.next_early = std::exchange(early_, &p);
@@ -78,7 +78,7 @@ class peer_upkeep final : public runtime::pollable {
   void fail_marked() noexcept;
   void report_failures() noexcept;
   void sweep() noexcept;
-  void tell_early() noexcept;
+  void announce_early() noexcept;
   void swept() noexcept {
     to_sweep_->to_sweep = false;
     to_sweep_ = to_sweep_->next_to_sweep;
@@ -90,7 +90,7 @@ class peer_upkeep final : public runtime::pollable {
   bool has_marked_ = false;
   bool has_unreported_ = false;  // connector::given_up had no memory for some peer
   peer* to_sweep_ = nullptr;     // the first of those
-  peer* early_ = nullptr;        // the first peer that is to be told of receives
+  peer* early_ = nullptr;        // the first peer to which receives are announced
   std::size_t unsent_ = 0;       // peers with unsent frames
 };
 

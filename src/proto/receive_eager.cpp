@@ -83,7 +83,7 @@ bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
 /// Whether the payload of a message may come without an answer to its request.
 bool receiver::may_follow(const frame_header& h, const frame_extension& x) const noexcept {
   return h.size == 0 && (h.flags & eager_ends) != 0 && h.tag < first_reserved_tag &&
-         (x.a & size_mask) != 0 && peer_->early() && peer_->early()->has_told(x.b);
+         (x.a & size_mask) != 0 && peer_->early() && peer_->early()->has_announced(x.b);
 }
 
 /// Takes the first frame of a message.

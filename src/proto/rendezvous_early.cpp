@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rendezvous without a handshake: the receiver has told of its receive before.
+// Rendezvous without a handshake: the receiver has announced its receive before.
 //
 //   SENDER                                  RECEIVER
 //                    <--------------------- early (tag, room): a receive was posted

@@ -113,7 +113,7 @@ explanation explain_payload(rendezvous_scheme wanted) {
 
 explanation explain_early() {
   return {"all of it right behind the header, in frames, without a handshake",
-          "WEFT_RENDEZVOUS_RECEIVER_FIRST=yes tells senders of receives that wait"};
+          "WEFT_RENDEZVOUS_RECEIVER_FIRST=yes announces receives that wait to their senders"};
 }
 
 }  // namespace weft::proto

@@ -45,7 +45,7 @@ bool sender::start(send_operation& op) noexcept {
 
 bool sender::start_now(send_operation& op) noexcept {
   const auto& request = op.request;
-  if (early_receives* const told = connection_->peer().early()) told->flush();
+  if (early_receives* const own = connection_->peer().early()) own->flush();
   if (request.to.id != connection_->id()) {
     op.status = connection_->owner().peers().why_gone(request.to.id);
     return true;

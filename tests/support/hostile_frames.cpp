@@ -101,7 +101,7 @@ std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
                                             &me::begin_unasked,
                                             &me::unasked_data,
                                             &me::unasked_data,
-                                            &me::tell_early};
+                                            &me::announce_early};
   return all;
 }
 
@@ -371,7 +371,7 @@ hostile_frames::maybe hostile_frames::begin_rendezvous(dice& d) {
                        {std::uint64_t{m.id} << 48 | total, at, 0}};
 }
 
-/// The payload follows without an answer: the victim may have told of a receive, or not.
+/// The payload follows without an answer: the victim may have announced a receive, or not.
 hostile_frames::maybe hostile_frames::begin_unasked(dice& d) {
   if (early_heard_ == 0 && d.percent(95)) return {};
   maybe f = begin_rendezvous(d);
@@ -401,8 +401,8 @@ hostile_frames::maybe hostile_frames::unasked_data(dice& d) {
   return f;
 }
 
-/// What it tells is any bytes; so most such frames are refused by a victim that reads them.
-hostile_frames::maybe hostile_frames::tell_early(dice& d) {
+/// It announces any bytes; so most such frames are refused by a victim that reads them.
+hostile_frames::maybe hostile_frames::announce_early(dice& d) {
   if (d.percent(90)) return {};
   if (d.percent(50)) return plain(frame_kind::early_end, d.between(1, 40));
   hostile_frame f = plain(frame_kind::early, word(d));

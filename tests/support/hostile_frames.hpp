@@ -113,7 +113,7 @@ class hostile_frames {
   maybe begin_rendezvous(dice& d);
   maybe begin_unasked(dice& d);
   maybe unasked_data(dice& d);
-  maybe tell_early(dice& d);
+  maybe announce_early(dice& d);
   maybe more(dice& d);
   maybe cancel(dice& d);
   maybe data(dice& d);
@@ -157,7 +157,7 @@ class hostile_frames {
   std::deque<std::uint64_t> shown_;
   std::deque<hostile_frame> past_;  // sent and received frames
   std::uint64_t put_heard_ = 0;     // bytes of the victim's put that is under way
-  std::uint64_t early_heard_ = 0;   // frames that tell of the victim's receives
+  std::uint64_t early_heard_ = 0;   // frames that announce the victim's receives
   bool heard_bye_ = false;
   drum drum_;
 };

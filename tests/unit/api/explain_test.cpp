@@ -52,7 +52,7 @@ TEST_CASE("the ways of large messages follow the options") {
   CHECK(has(ways(o, 1025), "rendezvous"));
 }
 
-TEST_CASE("receives that are told ahead are explained where they have an effect") {
+TEST_CASE("receives that are announced are explained where they have an effect") {
   options o;
   CHECK_FALSE(has(ways(o, 1 << 20), "without a handshake"));
   o.experimental.receiver_first = true;

@@ -15,7 +15,7 @@ using weft::proto::most_early;
 namespace {
 
 /// The sender's side, and the credit that it would have.
-struct told_sender {
+struct informed_sender {
   early_sends known;
   std::int64_t credit = 100'000;
 
@@ -23,8 +23,8 @@ struct told_sender {
     known.sent(tag, units, true);
     credit -= units;
   }
-  /// \param behind units that had not arrived when the peer told
-  bool told(const std::vector<early_receive>& what, std::int64_t behind = 0) {
+  /// \param behind units that had not arrived when the peer announced
+  bool announced(const std::vector<early_receive>& what, std::int64_t behind = 0) {
     return known.on_early(reinterpret_cast<const std::byte*>(what.data()),
                           what.size() * sizeof(early_receive),
                           static_cast<std::uint64_t>(credit + behind), credit);
@@ -34,8 +34,8 @@ struct told_sender {
 }  // namespace
 
 TEST_CASE("early sends: each message takes the first receive with its tag") {
-  told_sender s;
-  REQUIRE(s.told({{7, 1000, 1}, {8, 1000, 2}, {7, 2000, 3}}));
+  informed_sender s;
+  REQUIRE(s.announced({{7, 1000, 1}, {8, 1000, 2}, {7, 2000, 3}}));
   CHECK(s.known.find(7, 1000) == 1);
   CHECK(s.known.find(7, 1001) == 0);  // the receive that it will meet has not the room
   CHECK(s.known.find(9, 1) == 0);
@@ -49,48 +49,48 @@ TEST_CASE("early sends: each message takes the first receive with its tag") {
 }
 
 TEST_CASE("early sends: messages that were under way are replayed") {
-  told_sender s;
-  s.send(7);  // taken in before the receives were told
+  informed_sender s;
+  s.send(7);  // taken in before the receives were announced
   s.send(8);  // these two were not
   s.send(7, 20);
-  REQUIRE(s.told({{7, 1000, 1}, {7, 1000, 2}}, 26));
+  REQUIRE(s.announced({{7, 1000, 1}, {7, 1000, 2}}, 26));
   CHECK(s.known.find(7, 1) == 2);
   // They are not replayed again.
-  REQUIRE(s.told({{7, 1000, 3}, {8, 1000, 4}}, 20));
+  REQUIRE(s.announced({{7, 1000, 3}, {8, 1000, 4}}, 20));
   CHECK(s.known.find(7, 1) == 2);
   CHECK(s.known.find(8, 1) == 4);
 }
 
 TEST_CASE("early sends: a message that took a receive takes no other one") {
-  told_sender s;
-  REQUIRE(s.told({{7, 1000, 1}}));
+  informed_sender s;
+  REQUIRE(s.announced({{7, 1000, 1}}));
   s.send(7);
-  REQUIRE(s.told({{7, 1000, 2}}, 6));
+  REQUIRE(s.announced({{7, 1000, 2}}, 6));
   CHECK(s.known.find(7, 1) == 2);
 }
 
-TEST_CASE("early sends: with too many messages under way, what is told is not used") {
-  told_sender s;
+TEST_CASE("early sends: with too many messages under way, what is announced is not used") {
+  informed_sender s;
   for (int i = 0; i != 300; ++i) s.send(8);
-  REQUIRE(s.told({{7, 1000, 1}}, 300 * 6));
+  REQUIRE(s.announced({{7, 1000, 1}}, 300 * 6));
   CHECK(s.known.known() == 0);
-  REQUIRE(s.told({{7, 1000, 2}}, 256 * 6));
+  REQUIRE(s.announced({{7, 1000, 2}}, 256 * 6));
   CHECK(s.known.find(7, 1) == 2);
 }
 
-TEST_CASE("early sends: what no correct peer tells is refused, and memory is bounded") {
-  told_sender s;
+TEST_CASE("early sends: what no correct peer announces is refused, and memory is bounded") {
+  informed_sender s;
   s.send(7);
-  CHECK_FALSE(s.told({}));
-  CHECK_FALSE(s.told(std::vector<early_receive>(33)));
-  CHECK_FALSE(s.told({{7, 1, 1}}, -1));  // fewer than this side has left
-  CHECK_FALSE(s.told({{7, 1, 1}}, 7));   // more than it has sent
-  CHECK_FALSE(s.told({{first_reserved_tag, 1, 1}}));
-  CHECK_FALSE(s.told({{7, 1, 0}}));
-  REQUIRE(s.told({{7, 1, 5}}));
-  CHECK_FALSE(s.told({{7, 1, 5}}));
+  CHECK_FALSE(s.announced({}));
+  CHECK_FALSE(s.announced(std::vector<early_receive>(33)));
+  CHECK_FALSE(s.announced({{7, 1, 1}}, -1));  // fewer than this side has left
+  CHECK_FALSE(s.announced({{7, 1, 1}}, 7));   // more than it has sent
+  CHECK_FALSE(s.announced({{first_reserved_tag, 1, 1}}));
+  CHECK_FALSE(s.announced({{7, 1, 0}}));
+  REQUIRE(s.announced({{7, 1, 5}}));
+  CHECK_FALSE(s.announced({{7, 1, 5}}));
   early_receive one{7, 1, 6};
   CHECK_FALSE(s.known.on_early(reinterpret_cast<const std::byte*>(&one), sizeof one - 1, 0, 0));
-  for (std::uint64_t i = 0; i != 2 * most_early; ++i) REQUIRE(s.told({{9, 1, 10 + i}}));
+  for (std::uint64_t i = 0; i != 2 * most_early; ++i) REQUIRE(s.announced({{9, 1, 10 + i}}));
   CHECK(s.known.known() == most_early);
 }

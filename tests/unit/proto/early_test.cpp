@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives that their source knows of before the message: payloads without a handshake, under
-// virtual time. Whatever the sender makes of what it knows, matching is the receiver's.
+// Receives that are announced to their source before the message: payloads without a handshake,
+// under virtual time. Whatever the sender makes of what it knows, matching is the receiver's.
 #include <array>
 #include <vector>
 
@@ -30,7 +30,7 @@ fake::settings narrow() {
   return s;
 }
 
-/// Two nodes with links in both directions: receives are told over links that there are.
+/// Two nodes with links in both directions: receives are announced over links that there are.
 struct early_nodes : nodes {
   explicit early_nodes(fake::settings s = narrow(), messenger_settings first = receiver_first(),
                        messenger_settings second = receiver_first())
@@ -82,7 +82,7 @@ TEST_CASE("early: a receive that waits spares its message the handshake") {
   CHECK(n.clean());
 }
 
-TEST_CASE("early: many receives, told 32 in a frame, and more than are told at all") {
+TEST_CASE("early: many receives, announced 32 in a frame, and more than are announced at all") {
   fake::settings s = narrow();
   s.room = GENERATE(1u, 32u);
   early_nodes n(s);
@@ -99,7 +99,7 @@ TEST_CASE("early: many receives, told 32 in a frame, and more than are told at a
     REQUIRE(receives[i]->ended_with(errc::ok));
     CHECK((in[i] == out));
   }
-  // Without room in the link fewer are told.
+  // Without room in the link fewer are announced.
   CHECK(n.unasked() <= weft::proto::most_early);
   CHECK(n.unasked() >= (s.room == 1 ? weft::proto::early_in_frame : weft::proto::most_early));
   CHECK(n.lost() == 0);
@@ -110,7 +110,7 @@ TEST_CASE("early: short messages of the same tag take receives in their order") 
   early_nodes n;
   const bytes brief = pattern(100, 1), long_one = pattern(above_limit, 2);
   std::vector<bytes> in(4, bytes(above_limit));
-  // The first short message is under way when the receives are told; the second one follows.
+  // The first short message is under way when the receives are announced; the second one follows.
   const auto first = n[0].send(1, brief, tag{1});
   std::vector<std::shared_ptr<receiving>> receives;
   for (bytes& one : in) receives.push_back(n[1].recv(0, one, tag{1}));
@@ -142,7 +142,7 @@ TEST_CASE("early: short messages of the same tag take receives in their order") 
   CHECK(n.clean());
 }
 
-TEST_CASE("early: receives behind a wildcard, or behind a short one, are not told") {
+TEST_CASE("early: receives behind a wildcard, or behind a short one, are not announced") {
   early_nodes n;
   bytes any(above_limit), brief(10), in(above_limit);
   const int which = GENERATE(0, 1, 2, 3);
