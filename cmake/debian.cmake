@@ -2,7 +2,7 @@
 # Debian packages, by `./dev package` or cpack: a package for each component of the installation.
 #
 #   libweft-c1   libweft-c.so, for programs that use weft.h
-#   libweft-vipl1  libweft-vipl.so, for programs that use vipl.h
+#   libvipl-weft1  libvipl-weft.so, for programs that use vipl.h
 #   libweft-dev  headers, archives, the CMake package and the pkg-config files
 #   weft-tools   weft-run, weft-info, weft-bench
 #   libweft-fi   the provider for libfabric, and weft-mpirun
@@ -19,7 +19,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# weft-bench uses libweft-c.so and libweft-vipl.so, which are in others of these packages.
+# weft-bench uses libweft-c.so and libvipl-weft.so, which are in others of these packages.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/src/bindings/c" "${PROJECT_BINARY_DIR}/src/bindings/vipl")
 
 # weft_debian_package(<component> <package> <section> <summary> [<field> <value>]...)
@@ -45,8 +45,8 @@ set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 set(needs "libweft-c1 ${same}, libfmt-dev, nettle-dev, pkg-config")
 set(tools_need "libweft-c1 ${same}")
 if(TARGET weft_vipl)
-  string(PREPEND needs "libweft-vipl1 ${same}, ")
-  string(APPEND tools_need ", libweft-vipl1 ${same}")
+  string(PREPEND needs "libvipl-weft1 ${same}, ")
+  string(APPEND tools_need ", libvipl-weft1 ${same}")
 endif()
 set(package_URING "liburing-dev (>= 2.3)")
 set(package_TBB libtbb-dev)
@@ -65,7 +65,7 @@ if(WEFT_BUILD_TOOLS)
     DEPENDS "${tools_need}")
 endif()
 if(TARGET weft_vipl)
-  weft_debian_package(vipl libweft-vipl1 libs "messages between processes: the VI Provider Library")
+  weft_debian_package(vipl libvipl-weft1 libs "messages between processes: the VI Provider Library")
 endif()
 if(TARGET weft_fi)
   weft_debian_package(ofi libweft-fi libs "messages between processes: the provider for libfabric, and weft-mpirun"

@@ -32,7 +32,7 @@ weft_part(PMIX "Take part in jobs of mpirun and srun" PKG_CONFIG pmix pmix>=4 IN
   WITHOUT "mpirun and srun start lone processes")
 weft_part(OFI "libweft-fi.so, the provider for libfabric" PKG_CONFIG LIBFABRIC libfabric>=1.17 INSTALL libfabric-dev
   WITHOUT "there is no libweft-fi.so, and so no MPI on weft")
-weft_part(VIPL "libweft-vipl.so, the VI Provider Library")
+weft_part(VIPL "libvipl-weft.so, the VI Provider Library")
 
 if(WEFT_HAVE_PMIX)
   add_library(weft_pmix INTERFACE)

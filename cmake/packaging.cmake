@@ -67,7 +67,7 @@ set(WEFT_PC_PREFIX "\${pcfiledir}/${up}")
 # For C: one shared library, which needs nothing said of what it stands on.
 set(pc_files weft.pc weft-c.pc)
 if(TARGET weft_vipl)
-  list(APPEND pc_files weft-vipl.pc)
+  list(APPEND pc_files vipl-weft.pc)
 endif()
 foreach(file IN LISTS pc_files)
   configure_file(cmake/${file}.in ${file} @ONLY)

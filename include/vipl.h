@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The VI Provider Library 1.0 (VIPL) of the Virtual Interface Architecture, on weft: link with
- * libweft-vipl.so. Names, types, constants and layouts are those of Intel's "Virtual Interface (VI)
+ * libvipl-weft.so. Names, types, constants and layouts are those of Intel's "Virtual Interface (VI)
  * Architecture Developer's Guide", revision 1.0; the behaviour that the guide leaves to the
  * provider is described here and in docs/adr/0040-vipl.md.
  *

@@ -22,10 +22,10 @@ field() { dpkg-deb -f "$debs/$1"_*.deb "$2"; }
 # needs PACKAGE OTHER [VERSION]
 needs() { grep -qF ", $2 ${3-}" <<<", $(field "$1" Depends | sed 's/,/ ,/g') " || fail "$1 does not depend on $2: $(field "$1" Depends)"; }
 
-packages=(libweft-c1 libweft-vipl1 libweft-dev weft-tools libweft-fi)
+packages=(libweft-c1 libvipl-weft1 libweft-dev weft-tools libweft-fi)
 version=$(field libweft-c1 Version)
 for package in "${packages[@]}"; do
-  [ -e "$debs/$package"_*.deb ] || { [[ $package = libweft-fi || $package = libweft-vipl1 ]] && continue; fail "there is no $package"; }
+  [ -e "$debs/$package"_*.deb ] || { [[ $package = libweft-fi || $package = libvipl-weft1 ]] && continue; fail "there is no $package"; }
   unpack "only-$package" $package
   cmp -s "$source/LICENSE" "$roots/only-$package/usr/share/doc/$package/copyright" || fail "$package has no licence"
   [ "$(field $package Version)" = "$version" ] || fail "$package has another version"
@@ -42,7 +42,7 @@ for file in $(find "$roots"/only-* -type f \( -name '*.so*' -o -path '*/bin/*' \
   package=$(sed "s|$roots/only-\([^/]*\)/.*|\1|" <<<"$file")
   for library in $(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p'); do
     if [[ $library == libweft-c.so.* ]]; then needs "$package" "libweft-c1"; continue; fi
-    if [[ $library == libweft-vipl.so.* ]]; then needs "$package" "libweft-vipl1"; continue; fi
+    if [[ $library == libvipl-weft.so.* ]]; then needs "$package" "libvipl-weft1"; continue; fi
     [[ $library != ld-linux* ]] || continue
     path=$(ldconfig -p | sed -n "s|^\s*$library .*=> ||p" | head -n 1)
     [ -n "$path" ] || fail "$file needs $library, which this machine does not have"
@@ -54,7 +54,7 @@ done
 
 # To build: libweft-dev and libweft-c1.
 unpack dev libweft-c1 libweft-dev
-[ ! -d "$roots/only-libweft-vipl1" ] || unpack dev libweft-vipl1
+[ ! -d "$roots/only-libvipl-weft1" ] || unpack dev libvipl-weft1
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$roots/dev" -name weft.pc)")
 consumer=$source/tests/install/consumer
@@ -65,16 +65,16 @@ cmake -S "$consumer" -B "$roots/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$roots/d
 cmake --build "$roots/consumer"
 "$roots/consumer/consumer-in-c"
 
-if [ -d "$roots/only-libweft-vipl1" ]; then
-  cc "$source/tests/vipl/programs/drops.c" -o "$roots/in-vipl" $(pkg-config --cflags --libs weft-vipl) -pthread
-  WEFT_TRANSPORTS=self,shm LD_LIBRARY_PATH=$(dirname "$(find "$roots/only-libweft-vipl1" -name 'libweft-vipl.so.1')") "$roots/in-vipl"
+if [ -d "$roots/only-libvipl-weft1" ]; then
+  cc "$source/tests/vipl/programs/drops.c" -o "$roots/in-vipl" $(pkg-config --cflags --libs vipl-weft) -pthread
+  WEFT_TRANSPORTS=self,shm LD_LIBRARY_PATH=$(dirname "$(find "$roots/only-libvipl-weft1" -name 'libvipl-weft.so.1')") "$roots/in-vipl"
 fi
 
 # To run what was built: libweft-c1 for C, nothing for C++; and the tools.
 library=$(dirname "$(find "$roots/only-libweft-c1" -name 'libweft-c.so.1')")
 LD_LIBRARY_PATH=$library "$roots/in-c"
 unpack tools weft-tools libweft-c1
-[ ! -d "$roots/only-libweft-vipl1" ] || unpack tools libweft-vipl1
+[ ! -d "$roots/only-libvipl-weft1" ] || unpack tools libvipl-weft1
 tools=$roots/tools/usr/bin
 "$tools/weft-run" -n 2 "$roots/first" | grep -q "rank 1 catches ball 4" || fail "the first program does not run"
 "$tools/weft-info" | grep -q "^built with:"
