@@ -3,8 +3,6 @@
 // means at worst, and the NIC goes on with the next one.    vipl-hostile [SEED]
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -50,15 +48,7 @@ introduction own_introduction(std::uint16_t level) {
 class liar {
  public:
   liar(context& ctx, std::uint64_t seed) : ctx_(ctx), random_(seed) {
-    hears_ = ctx.on_inline(am{handler_number}, [this](const inline_call& c) {
-      reader in(c.data);
-      const auto h = in.take<header>();
-      if (!h || h->what != message::connected) return;
-      if (const auto i = in.take<introduction>()) {
-        victim_ = *i;
-        met_ = true;
-      }
-    });
+    hears_ = ctx.on(am{handler_number}, [this](call c) { return hear(c); });
   }
 
   task<void> act(std::string address) {
@@ -67,6 +57,16 @@ class liar {
   }
 
  private:
+  task<void> hear(call c) {
+    reader in(c.data());
+    const auto h = in.take<header>();
+    if (!h || h->what != message::connected) co_return;
+    if (const auto i = in.take<introduction>()) {
+      victim_ = *i;
+      met_.set();
+    }
+  }
+
   std::string garbage(std::size_t most) {
     std::string s(random_() % (most + 1), '\0');
     for (char& c : s) c = static_cast<char>(random_());
@@ -93,10 +93,10 @@ class liar {
   task<void> attack(const std::string& address, unsigned n) {
     const std::uint16_t levels[] = {VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
                                     VIP_SERVICE_RELIABLE_RECEPTION};
-    met_ = false;
+    met_.reset();
     const endpoint to =
         co_await ctx_.connect(address, bytes_of(own_introduction(levels[n % 3])) + "\1\2\3\4liar");
-    while (!met_) co_await sleep_for(std::chrono::milliseconds(1));
+    co_await met_.wait();
     co_await say(to, message::agreed, 0, 0, {});
     for (unsigned i = 0; i != messages_of_each; ++i) co_await lie(to);
     co_await say(to, message::left, 0, 0, {});
@@ -133,7 +133,7 @@ class liar {
   std::mt19937_64 random_;
   handler hears_;
   introduction victim_{};
-  std::atomic<bool> met_{false};
+  event met_;  // the victim has introduced itself
 };
 
 struct victim {
