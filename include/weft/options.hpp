@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/dump_on.hpp>
 #include <weft/poll_policy.hpp>
 #include <weft/progress_mode.hpp>
 #include <weft/registration_cache.hpp>
@@ -114,6 +115,9 @@ struct options {
   /// The call tree ends after so many messages that this context has sent or received; 0: it does
   /// not.
   std::uint64_t call_tree_messages = 0;
+
+  /// The signal for which the context prints what it waits for.
+  dump_on dump = dump_on::automatic;
 
   /// Settings for measurements and for the repetition of experiments. Any version may change them.
   struct experiments {
