@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -41,6 +43,23 @@ runtime::wait_strategy::settings waiting(const options& o, const wireup::job& j)
   const std::size_t processes = std::max<std::size_t>(j.local_size(), o.processes_per_host);
   s.crowded = std::max<std::size_t>(processes, 1) * o.lanes > cores_of_the_host();
   return s;
+}
+
+/// 0: none.
+int dump_signal_of(dump_on chosen) noexcept {
+  switch (chosen) {
+    case dump_on::automatic:
+      return std::getenv("WEFT_JOB") ? SIGQUIT : 0;  // weft-run passes it on to all ranks
+    case dump_on::none:
+      return 0;
+    case dump_on::sigquit:
+      return SIGQUIT;
+    case dump_on::sigusr1:
+      return SIGUSR1;
+    case dump_on::sigusr2:
+      return SIGUSR2;
+  }
+  return 0;
 }
 
 /// Each rank of a job, and each further lane, has a trace of its own: trace.json becomes
@@ -99,6 +118,8 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
         new core(options_, plane_, static_cast<proto::lane_number>(n), external)));
   plane_->start();
   for (core* one : plane_->lanes()) one->engine_.start();
+  if (const int number = dump_signal_of(options_.dump); number != 0)
+    dump_ = std::make_unique<dump>(*this, number);
 }
 
 context& core::further_lane(unsigned number) {
@@ -308,6 +329,7 @@ std::string core::describe() const {
     text += fmt::format("job: rank {} of {}, {} on this host\n", job.rank(), job.size(),
                         job.local_size());
   if (options_.lanes != 1) text += fmt::format("lane: {} of {}\n", lane_, options_.lanes);
+  if (dump_) text += dump_->describe();
   return text + messenger_.costs().describe() + missing();
 }
 

@@ -14,6 +14,7 @@
 #include <weft/detail/collective_ops.hpp>
 
 #include "api/control_plane.hpp"
+#include "api/dump.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
@@ -146,6 +147,7 @@ class core final : proto::call_table::host {
   std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
+  std::unique_ptr<dump> dump_;          // of the first lane; null: no signal asks for dumps
 };
 
 }  // namespace weft::detail

@@ -209,7 +209,7 @@ void call_operation::part_ended(bool sent) noexcept {
 
 std::string call_operation::explain() const {
   if (!to_.peer) return proto::explain_no_peer(0);
-  const std::string who = fmt::format("handler {} at {}", number_.number, proto::name_of(to_.id));
+  const std::string who = proto::describe(*this);
   if (answered_ && status == errc::timed_out)
     return who + ": the deadline passed, and the handler was stopped";
   if (answered_ && !text_.empty()) return fmt::format("{}: {}", who, text_);

@@ -51,6 +51,12 @@ class id_table {
       if (entries_[i]) act(*entries_[i]);
   }
 
+  template <class Action>
+  void for_each(Action act) const {
+    for (const T* t : entries_)
+      if (t) act(*t);
+  }
+
   /// An object in the table for which `chosen` holds; null: none.
   template <class Predicate>
   T* any_if(Predicate chosen) const noexcept {

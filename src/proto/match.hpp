@@ -94,6 +94,16 @@ class match_table {
         [&](const detail::match_operation& m) { return m.tag.exact() && is_meant(m.tag.value); });
   }
 
+  /// Calls `act` for each posted match operation; the order is that of the tables.
+  template <class Action>
+  void for_each_posted(Action act) const {
+    for (const detail::match_operation* m = wild_.first; m; m = m->after) act(*m);
+    for (const list<detail::match_operation>& bucket : exact_)
+      for (const detail::match_operation* m = bucket.first; m; m = m->after) act(*m);
+  }
+  /// How many were posted so far: their `posted_at` is at most that.
+  std::uint64_t posted() const noexcept { return posted_; }
+
   /// The oldest unexpected message from a peer, or (null) from any source.
   inbound_message* any_unexpected(const peer* from) const noexcept { return unexpected_.any(from); }
 

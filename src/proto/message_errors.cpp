@@ -38,13 +38,52 @@ std::string name_of(peer_id number) {
                              : fmt::format("rank {}, lane {}", where.rank, where.lane);
 }
 
-std::string describe(const char* doing, detail::peer_name with, tag_mask t) {
+namespace {
+
+/// \param doing "send to", "receive from" \param with null: any peer
+std::string in_words(const char* doing, detail::peer_name with, tag_mask t) {
   const std::string who = with.peer ? name_of(with.id) : std::string("any peer");
   if (detail::is_group_tag(t)) return fmt::format("{} {}, a tag of a group", doing, who);
   if (t.value >= first_reserved_tag) return fmt::format("{} {}", doing, who);
   if (t.exact()) return fmt::format("{} {}, tag {}", doing, who, t.value);
   if (t.mask == 0) return fmt::format("{} {}, any tag", doing, who);
   return fmt::format("{} {}, tag {:#x} in the bits {:#x}", doing, who, t.value, t.mask);
+}
+
+const char* words_for(detail::rma_kind k) noexcept {
+  switch (k) {
+    case detail::rma_kind::put:
+      return "put to";
+    case detail::rma_kind::get:
+      return "get from";
+    case detail::rma_kind::fetch_add:
+      return "fetch_add at";
+    case detail::rma_kind::compare_swap:
+      return "compare_swap at";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string describe(const detail::send_operation& op) {
+  return in_words("send to", op.request.to, op.request.tag);
+}
+
+std::string describe(const detail::match_operation& op) {
+  return in_words(op.probe() ? "probe of" : "receive from", {op.from, op.from_id}, op.tag);
+}
+
+std::string describe(const detail::rma_operation& op) {
+  return fmt::format("{} {}", words_for(op.order.kind), name_of(op.order.to.id));
+}
+
+std::string describe(const detail::call_operation& op) {
+  return fmt::format("handler {} at {}", op.handler().number, name_of(op.to().id));
+}
+
+std::string describe(const inbound_message& m) {
+  return in_words("message from", {m.from, m.from->id()}, weft::tag{m.tag});
 }
 
 bool has_ended_so(detail::peer_name with, errc status) {

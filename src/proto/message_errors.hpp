@@ -6,11 +6,15 @@
 #include <cstdint>
 #include <string>
 
+#include <weft/detail/call_ops.hpp>
 #include <weft/detail/message_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 #include <weft/error.hpp>
 #include <weft/message.hpp>
 
 namespace weft::proto {
+
+struct inbound_message;
 
 /// The reason of operations that end with the context.
 inline constexpr const char* context_ended = "the context has ended";
@@ -26,18 +30,21 @@ tag_mask checked(tag_mask t, bool one_peer);
 /// + 5.
 std::string name_of(peer_id number);
 
-/// What an operation does, for its error: "send to rank 3, tag 7".
-/// \param doing "send to", "receive from"
-/// \param with null: any peer
-/// \param t of weft's own: is left out
-std::string describe(const char* doing, detail::peer_name with, tag_mask t);
+/// What an operation does, for its error and for a dump: "send to rank 3, tag 7". A tag of weft's
+/// own is left out.
+std::string describe(const detail::send_operation& op);
+std::string describe(const detail::match_operation& op);
+std::string describe(const detail::rma_operation& op);
+std::string describe(const detail::call_operation& op);
+/// "message from rank 3, tag 7".
+std::string describe(const inbound_message& m);
 
 /// Whether that peer has ended with that status, so that operations end with it for no fault of
 /// their own. Any thread.
 bool has_ended_so(detail::peer_name with, errc status);
 
 /// One sentence about an operation with that peer (null: any) that failed. Any thread.
-/// \param what the operation, as of `describe`
+/// \param what the operation, from `describe`
 /// \param got of a receive; else null
 /// \param room bytes that the receive had room for
 std::string explain(const std::string& what, errc status, detail::peer_name with,

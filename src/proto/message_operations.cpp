@@ -34,9 +34,7 @@ void cancel_it(Operation& op) noexcept {
 
 std::string explain_match(const match_operation& op, std::size_t room) {
   if (!messenger_of(op)) return proto::explain_no_peer(op.tag.value);
-  const peer_name from{op.from, op.from_id};
-  return proto::explain(proto::describe(op.probe() ? "probe of" : "receive from", from, op.tag),
-                        op.status, from, &op.got, room);
+  return proto::explain(proto::describe(op), op.status, {op.from, op.from_id}, &op.got, room);
 }
 
 }  // namespace
@@ -57,8 +55,7 @@ void send_operation::cancel() noexcept {
 }
 std::string send_operation::explain() const {
   if (!messenger_of(*this)) return proto::explain_no_peer(request.tag.value);
-  return proto::explain(proto::describe("send to", request.to, request.tag), status, request.to,
-                        nullptr, 0);
+  return proto::explain(proto::describe(*this), status, request.to, nullptr, 0);
 }
 
 bool match_operation::withdraw() noexcept {

@@ -83,6 +83,7 @@ class messenger {
   stream_table& streams() noexcept { return streams_; }
   group_table& groups() noexcept { return groups_; }
   call_table& calls() noexcept { return calls_; }
+  const match_table& matching() const noexcept { return table_; }
   scheme_cost_table& costs() noexcept { return costs_; }
   const scheme_cost_table& costs() const noexcept { return costs_; }
   metrics& counts() noexcept { return counts_; }

@@ -53,7 +53,11 @@ class alignas(64) peer final : public transports::frame_sink,
   frame_writer& writer() noexcept { return writer_; }
   const frame_writer& writer() const noexcept { return writer_; }
   proto::sender& sender() noexcept { return sender_; }
+  const proto::sender& sender() const noexcept { return sender_; }
   proto::receiver& receiver() noexcept { return receiver_; }
+  const proto::receiver& receiver() const noexcept { return receiver_; }
+  /// Null: there was no access to memory yet, in either direction.
+  const proto::rma* accesses() const noexcept { return rma_.get(); }
   /// Null: no receive was ever announced.
   early_receives* early() noexcept { return early_.get(); }
   /// A receive from this peer was posted, and may be announced to the peer.

@@ -64,6 +64,11 @@ class waiters {
     }
   }
 
+  template <class Action>
+  void for_each(Action act) const {
+    for (const waiter* w = first_; w; w = w->next) act(*w);
+  }
+
   const waiter* first() const noexcept { return first_; }
   const waiter* last() const noexcept { return first_ ? last_ : nullptr; }
 

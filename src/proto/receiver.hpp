@@ -58,6 +58,14 @@ class receiver {
   /// All of a matched message is here, or is not wanted.
   void finish(inbound_message& m) noexcept;
 
+  /// Calls `act` for each message that has begun to arrive and waits for more frames, or whose
+  /// sender waits for an answer.
+  template <class Action>
+  void for_each_under_way(Action act) const {
+    if (current_ && current_->sender_id == 0) act(*current_);
+    numbered_.for_each(act);
+  }
+
   // --- the connection -------------------------------------------------------------------------
 
   /// Whether anything has come from the peer, as far as credit and messages show.

@@ -63,6 +63,12 @@ class rendezvous_sender {
     if (!numbers_.empty()) numbers_.resume_first(true);
   }
 
+  /// Calls `act` for each message that has a number.
+  template <class Action>
+  void for_each(Action act) const {
+    messages_.for_each(act);
+  }
+
   /// `co_await answer_to(m)`: its kind, or `lost`.
   struct answer_waiter {
     outbound_message& m;

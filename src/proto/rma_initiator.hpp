@@ -36,6 +36,13 @@ class rma_initiator {
   /// As frame_sink::place, for `got`.
   mutable_buffer place(const frame_header& h, const frame_extension& x,
                        std::uint32_t already) const noexcept;
+  /// Calls `act` for each access that was sent to the peer and is not over.
+  template <class Action>
+  void for_each(Action act) const {
+    asked_.for_each([&](const detail::rma_operation& op) {
+      if (&op != &stopped_) act(op);
+    });
+  }
   /// The connection has ended: ends all accesses that were sent to the peer. The link has let go of
   /// all memory.
   void fail(errc why) noexcept;

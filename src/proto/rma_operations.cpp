@@ -24,20 +24,6 @@ std::size_t size_of(const detail::rma_request& o) noexcept {
 }
 
 namespace {
-const char* words_for(rma_kind k) noexcept {
-  switch (k) {
-    case rma_kind::put:
-      return "put to";
-    case rma_kind::get:
-      return "get from";
-    case rma_kind::fetch_add:
-      return "fetch_add at";
-    case rma_kind::compare_swap:
-      return "compare_swap at";
-  }
-  return "";
-}
-
 const char* words_for(rma_refusal why) noexcept {
   switch (why) {
     case rma_refusal::none:
@@ -84,16 +70,13 @@ void rma_operation::cancel() noexcept {
 std::string rma_operation::explain() const {
   if (!order.to.peer) return proto::explain_no_peer(0);
   if (refusal != rma_refusal::none)
-    return fmt::format("{} {} was refused: {}", proto::words_for(order.kind),
-                       proto::name_of(order.to.id), proto::words_for(refusal));
+    return fmt::format("{} was refused: {}", proto::describe(*this), proto::words_for(refusal));
   if (status == errc::invalid_argument && !proto::has_ended_so(order.to, status))
     return order.where.key == 0
                ? "this remote_region names no memory; it comes from region::remote of a peer"
                : fmt::format("{} bytes, but the remote_region names {}", proto::size_of(order),
                              order.where.size);
-  return proto::explain(
-      fmt::format("{} {}", proto::words_for(order.kind), proto::name_of(order.to.id)), status,
-      order.to, nullptr, 0);
+  return proto::explain(proto::describe(*this), status, order.to, nullptr, 0);
 }
 
 bool region_end_operation::start() noexcept {

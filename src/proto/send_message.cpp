@@ -33,6 +33,7 @@ bool sender::may_begin(const send_operation& op) const noexcept {
 protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexcept {
   const auto alive = connection_->keep_alive();
   if (!has_turn && !co_await order_.acquire(&op)) co_return finish(op, status_early(op));
+  order_.note_holder(op);
   while (!op.begun && !writer_->flow().can_begin_message() && may_begin(op))
     co_await writer_->space();
 

@@ -22,11 +22,22 @@ class send_order {
 
   /// Whether a message is being begun.
   bool held() const noexcept { return held_; }
+  /// The message that is being begun, if a protocol begins it; null: none.
+  const detail::send_operation* holder() const noexcept { return holder_; }
+  void note_holder(const detail::send_operation& op) noexcept { holder_ = &op; }
+  /// Calls `act` for each message that waits for its turn.
+  template <class Action>
+  void for_each_waiting(Action act) const {
+    waiting_.for_each([&](const waiter& w) {
+      if (const auto* op = static_cast<const acquirer&>(w).op) act(*op);
+    });
+  }
   /// For a caller that has found the order free on an open connection.
   void take() noexcept { held_ = true; }
   /// The next waiting message takes the order, if the connection is open.
   void release() noexcept {
     held_ = false;
+    holder_ = nullptr;
     if (waiting_.empty() || !connection_->is_open()) return;
     held_ = true;
     waiting_.resume_first(true);
@@ -68,6 +79,7 @@ class send_order {
  private:
   peer_connection* connection_;
   bool held_ = false;
+  const detail::send_operation* holder_ = nullptr;
   waiters waiting_;  // acquirers
 };
 

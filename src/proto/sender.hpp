@@ -33,7 +33,9 @@ class sender {
   bool is_free() const noexcept { return connection_->is_open() && !order_.held(); }
 
   send_order& order() noexcept { return order_; }
+  const send_order& order() const noexcept { return order_; }
   rendezvous_sender& rendezvous() noexcept { return rendezvous_; }
+  const rendezvous_sender& rendezvous() const noexcept { return rendezvous_; }
 
   // Frames.
   bool on_early(const std::byte* data, std::size_t size, std::uint64_t usable) noexcept;

@@ -23,6 +23,14 @@ class sender_numbers {
     return (*pages_)[number / per_page]->at[number % per_page];
   }
 
+  template <class Action>
+  void for_each(Action act) const {
+    if (!pages_) return;
+    for (const std::unique_ptr<page>& p : *pages_)
+      for (std::size_t i = 0; p && i != per_page; ++i)
+        if (p->at[i]) act(*p->at[i]);
+  }
+
   /// Adds a number that no other message has. \throws std::bad_alloc, and then nothing has changed
   void add(local_id number, inbound_message& m) {
     if (!pages_) pages_ = std::make_unique<directory>();

@@ -79,6 +79,10 @@ class engine final : public detail::timer_service,
   /// After try_enter_leading. The leader is awake: there is no thread to wake.
   void leave_leading() noexcept { core_.lock.unlock_unrevoked(); }
 
+  /// enter() without a wait, for a thread that is not inside run(). \return false: another thread
+  /// holds the progress lock
+  bool try_enter() noexcept { return core_.lock.try_take(); }
+
   /// Holds the progress lock for a scope.
   class holder {
    public:
@@ -147,6 +151,8 @@ class engine final : public detail::timer_service,
   std::uint64_t outstanding() const noexcept { return core_.completions.pending(); }
   /// The deadline of the first timer; time_point::max(): there is none.
   time_point next_deadline() const noexcept { return core_.timers.deadline(); }
+  /// How many passes there were; it wraps.
+  std::uint32_t passes() const noexcept { return core_.passes(); }
   std::uint64_t bells_rung() const noexcept { return core_.pollables.bells_rung(); }
   doorbell& own_doorbell() noexcept { return core_.bell; }
   engine_counters& counters() noexcept { return core_.counters; }

@@ -93,6 +93,8 @@ class progress_core {
       end_due_timers();
     return events;
   }
+  /// How many passes there were; it wraps.
+  std::uint32_t passes() const noexcept { return passes_; }
   void end_due_timers() noexcept {
     if (!timers.empty()) timers.end_due(now());
   }

@@ -28,6 +28,8 @@ constexpr const char* details =
     "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a second\n"
     "SIGINT or SIGTERM kills them. When a rank's process ends, what it left running is killed, "
     "too.\n"
+    "For SIGQUIT (Ctrl-\\) each rank with a weft context prints what it waits for, and goes on\n"
+    "(WEFT_DUMP_SIGNAL=none: it ends).\n"
     "\n"
     "Exit status: that of the rank that failed first (128 + the signal's number if a signal "
     "killed\n"

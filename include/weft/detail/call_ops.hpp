@@ -75,6 +75,8 @@ class call_operation : public operation {
   void cancel() noexcept;
   std::string explain() const;
   void heed_deadline(const task_environment& of) noexcept { deadline_ = of.deadline; }
+  const peer_name& to() const noexcept { return to_; }
+  am handler() const noexcept { return number_; }
 
  protected:
   ~call_operation() = default;
