@@ -48,7 +48,8 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     throw error(errc::unsupported,
                 "this context uses none of the transports shm, verbs and tcp; " + c.missing());
   const options& o = c.chosen();
-  const std::int64_t credit = proto::first_window;
+  const std::optional<std::size_t> fixed = o.experimental.fixed_credit;
+  const std::int64_t credit = fixed ? proto::fixed_grant(*fixed) : proto::first_window;
   const transports::traits& t = used->traits();
   const std::size_t eager_limit = c.messenger().settings().eager_limit_over(t);
   const proto::explanation send =

@@ -171,6 +171,11 @@ void set_eager_limit(options& o, const char* name, const std::string& value) {
   o.eager_limits = std::move(read.eager_limits);
 }
 
+void set_credit(options& o, const char* name, const std::string& value) {
+  o.experimental.fixed_credit.reset();
+  if (value != "auto") o.experimental.fixed_credit = bytes(name, value);
+}
+
 std::string text_of_eager_limits(const options& o) {
   std::string text = o.eager_limit ? std::to_string(*o.eager_limit) : "";
   for (const auto& [over, limit] : o.eager_limits)

@@ -19,6 +19,7 @@ void set_reading(options& o, const char* name, const std::string& value);
 void set_stores(options& o, const char* name, const std::string& value);
 void set_registration_caching(options& o, const char* name, const std::string& value);
 void set_eager_limit(options& o, const char* name, const std::string& value);
+void set_credit(options& o, const char* name, const std::string& value);
 void set_region_entries(options& o, const char* name, const std::string& value);
 void set_rendezvous(options& o, const char* name, const std::string& value);
 void set_eager_data(options& o, const char* name, const std::string& value);

@@ -100,6 +100,15 @@ const std::vector<environment_variable>& environment_variables() {
        "bytes for messages that arrive before their receive (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.unexpected_budget = bytes(n, v); },
        [](const options& o) { return std::to_string(o.unexpected_budget); }},
+      {"WEFT_CREDIT", "experimental.fixed_credit",
+       "bytes that each peer may send before they are received (k, m, g), the same for all; auto: "
+       "as "
+       "that budget allows",
+       set_credit,
+       [](const options& o) {
+         const auto& fixed = o.experimental.fixed_credit;
+         return fixed ? std::to_string(*fixed) : "auto";
+       }},
       {"WEFT_JOB_KEY", "job_key",
        "the secret that processes of a job share, for TCP: 32 to 128 hex digits",
        [](options& o, const char*, const std::string& v) { o.job_key = v; },
@@ -130,6 +139,7 @@ options detail::checked(options chosen) {
   if (chosen.eager_limit) limit(*chosen.eager_limit);
   for (auto& [over, most] : chosen.eager_limits) limit(most);
   limit(chosen.unexpected_budget);
+  if (chosen.experimental.fixed_credit) limit(*chosen.experimental.fixed_credit);
   limit(chosen.regions.most_bytes);
   options again;
   for (const environment_variable& v : environment_variables())

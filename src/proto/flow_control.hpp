@@ -98,8 +98,6 @@ class flow_control {
   // Credit is returned in a frame of its own from half the window on, and at the latest from this
   // much on: 256 KiB.
   static constexpr std::uint32_t latest_return = 4096;
-  // 64 MiB.
-  static constexpr std::uint32_t largest_window = 1u << 20;
 
   std::int64_t credit_ = 0;
   std::uint32_t credit_window_ = 0;

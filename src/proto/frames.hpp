@@ -113,6 +113,9 @@ constexpr std::uint32_t units_of(std::size_t bytes) noexcept {
   return message_units + payload_units(bytes);
 }
 
+/// The most units that one peer is granted: 64 MiB.
+inline constexpr std::uint32_t largest_window = 1u << 20;
+
 inline constexpr std::uint64_t max_message = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;
 

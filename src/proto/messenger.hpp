@@ -40,8 +40,9 @@ struct messenger_settings {
   rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
-  unsigned calls_at_once = 256;  ///< as options::calls_at_once
-  bool receiver_first = false;   ///< as options::experiments::receiver_first
+  unsigned calls_at_once = 256;                  ///< as options::calls_at_once
+  bool receiver_first = false;                   ///< as options::experiments::receiver_first
+  std::optional<std::size_t> fixed_credit = {};  ///< as options::experiments::fixed_credit
   /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
 

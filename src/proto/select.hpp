@@ -39,6 +39,12 @@ constexpr std::uint32_t first_grant(std::int64_t budget, std::int64_t left) noex
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(share, credit_reserve, first_window));
 }
 
+/// The units that a peer is granted when its credit is fixed at so many bytes.
+constexpr std::uint32_t fixed_grant(std::size_t bytes) noexcept {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(bytes / credit_unit, credit_reserve, largest_window));
+}
+
 /// How much is sent without a request, and whether a rest waits for the receiver's answer.
 struct send_plan {
   bool rendezvous;

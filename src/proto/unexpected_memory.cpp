@@ -9,10 +9,13 @@
 
 namespace weft::proto {
 
-unexpected_memory::unexpected_memory(std::size_t budget, metrics& counts) noexcept
+unexpected_memory::unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit,
+                                     metrics& counts) noexcept
     : counts_(&counts),
       budget_(static_cast<std::int64_t>(std::min<std::size_t>(budget / credit_unit, 1u << 30))),
-      left_(budget_) {}
+      left_(budget_) {
+  if (fixed_credit) fixed_ = fixed_grant(*fixed_credit);
+}
 
 bool unexpected_memory::store(inbound_message& m) noexcept {
   ++counts_->unexpected_messages;
@@ -53,13 +56,14 @@ void unexpected_memory::unstore(inbound_message& m) noexcept {
 }
 
 std::uint32_t unexpected_memory::take(std::uint32_t units) noexcept {
+  if (fixed_) return 0;
   const auto taken = static_cast<std::uint32_t>(std::clamp<std::int64_t>(left_, 0, units));
   left_ -= taken;
   return taken;
 }
 
 std::uint32_t unexpected_memory::take_first() noexcept {
-  const std::uint32_t taken = first_grant(budget_, left_);
+  const std::uint32_t taken = fixed_ ? *fixed_ : first_grant(budget_, left_);
   left_ -= taken;
   return taken;
 }

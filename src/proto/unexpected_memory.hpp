@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <weft/metrics.hpp>
 
@@ -15,10 +16,15 @@ namespace weft::proto {
 /// peers get credit out of one budget. Owned by the messenger. Progress lock held only.
 class unexpected_memory {
  public:
-  /// \param budget bytes for all peers \param counts outlives this
-  unexpected_memory(std::size_t budget, metrics& counts) noexcept;
+  /// \param budget bytes for all peers
+  /// \param fixed_credit bytes of credit that each peer is granted, whatever is left of the budget;
+  ///        empty: a share of the budget, and more later
+  /// \param counts outlives this
+  unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit,
+                    metrics& counts) noexcept;
 
-  /// Takes the units that are left, at most `units`: for a window that grows.
+  /// Takes the units that are left, at most `units`: for a window that grows. Fixed credit does
+  /// not.
   std::uint32_t take(std::uint32_t units) noexcept;
   /// Takes units for a peer that connects: always some, so that the budget may be overdrawn.
   std::uint32_t take_first() noexcept;
@@ -33,8 +39,9 @@ class unexpected_memory {
 
  private:
   metrics* counts_;
-  std::int64_t budget_;  // units, for all peers
-  std::int64_t left_;    // units that can still be granted to peers
+  std::int64_t budget_;                 // units, for all peers
+  std::int64_t left_;                   // units that can still be granted to peers
+  std::optional<std::uint32_t> fixed_;  // units for each peer
 };
 
 }  // namespace weft::proto

@@ -89,6 +89,16 @@ TEST_CASE("options: a variable that makes no sense is named") {
   CHECK_THAT(refused("WEFT_SHM_COPY", "x"), Catch::StartsWith("WEFT_SHM_COPY=\"x\""));
 }
 
+TEST_CASE("options: credit is fixed, or as the budget allows") {
+  options o;
+  o.apply("WEFT_CREDIT=64k");
+  CHECK(o.experimental.fixed_credit == 64u << 10);
+  CHECK_NOTHROW(context(o));
+  o.apply("WEFT_CREDIT=auto");
+  CHECK_FALSE(o.experimental.fixed_credit);
+  CHECK_THROWS_WITH(o.apply("WEFT_CREDIT=much"), Contains("WEFT_CREDIT"));
+}
+
 TEST_CASE("options: the eager limit is one for all transports, or of single ones") {
   options o;
   o.apply("WEFT_EAGER_LIMIT=shm=256k,verbs+tcp=1m,8k,tcp=auto");

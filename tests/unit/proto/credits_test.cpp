@@ -205,3 +205,19 @@ TEST_CASE("credits: nothing is granted to a peer that is lost before its link co
   }
   CHECK(n[0].budget_left() == all);
 }
+
+TEST_CASE("credits: fixed credit does not grow, and no budget bounds it") {
+  constexpr std::size_t each = 256u << 10;
+  nodes n(3, {}, {.unexpected_budget = 0, .eager_limit = eager_limit, .fixed_credit = each});
+  burst first(n, 1, many(30, 60'000));
+  burst second(n, 2, many(30, 60'000));
+  n.settle();
+  for (const burst* b : {&first, &second}) {
+    CHECK(b->ended() >= 3);  // as many as the credit takes
+    CHECK(b->ended() <= 4);
+  }
+  CHECK(n[0].messages.snapshot().unexpected_bytes_now <= 2 * each);
+  first.receive(n, 1);
+  second.receive(n, 2);
+  CHECK(n.clean());
+}
