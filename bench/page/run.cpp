@@ -68,10 +68,14 @@ records run_all(const std::vector<job>& jobs, const page_options& how) {
   }
   if (!guest.empty()) {
     progress.begin(fmt::format("{} commands in the guest", guest.size()), in_guest);
-    const std::string problem = run_guest(guest, how.guest, raw);
+    const std::string problem = run_guest(guest, how, raw);
     progress.end(problem);
-    for (const job& one : guest)
-      put(result, one, load_record(raw, one.name).value_or(failed(one, problem)));
+    for (const job& one : guest) {
+      auto made = load_record(raw, one.name);
+      // The reason is kept, too, for a page that is drawn again.
+      if (!made) save_record(raw, one.name, made.emplace(failed(one, problem)));
+      put(result, one, *made);
+    }
   }
   return result;
 }

@@ -104,6 +104,28 @@ TEST_CASE("a wrong description is refused with the place of its fault") {
   refused([](json& in) { in = 3; }, "this is no object");
 }
 
+TEST_CASE("a key that a description cannot have is refused, with a near one") {
+  const auto refused = [](const char* place, const char* key, const std::string& text) {
+    json wrong = example_paper();
+    wrong[json::json_pointer(place)][key] = 1;
+    CHECK_THROWS_WITH(read_paper(wrong), Contains(text));
+  };
+  refused("", "experimets", "there can be no key \"experimets\"; is it \"experiments\"?");
+  refused("/experiments/0", "relative",
+          "experiments[0] (example-1): there can be no key \"relative\"; there can be: id, ");
+  refused("/experiments/0/series/1", "slect",
+          "(example-1): series[1] (slow): there can be no key \"slect\"; is it \"select\"?");
+  refused("/experiments/0/paper/0", "soruce",
+          "paper[0] (paper: fast): there can be no key \"soruce\"; is it \"source\"?");
+  refused("/experiments/0/claims/0", "note",
+          "claims[0] (fast is faster): there can be no key \"note\"");
+  refused("/experiments/0/claims/0/left", "value", "\"left\": there can be no key \"series\"");
+  refused("/experiments/1/y", "units", "\"y\": there can be no key \"units\"; is it \"unit\"?");
+  refused("/commands/gone", "timeout", "command gone: there can be no key \"timeout\"");
+  refused("/unavailable/0", "because",
+          "unavailable[0] (Figure 3): there can be no key \"because\"");
+}
+
 TEST_CASE("each command runs once, also when several series and experiments use it") {
   const std::vector<paper> papers{read_paper(example_paper())};
   const auto jobs = plan_of(papers, {.quick = true});
