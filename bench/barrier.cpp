@@ -92,7 +92,7 @@ task<void> act(context& ctx, const request& wanted) {
     auto line = make_line(head_of("barrier", wanted.chosen, 0), us_per_call, samples);
     line["way"] = way;
     line["ranks"] = world.size();
-    line["ratio"] = median(paired_ratios(samples, of_messages));
+    line["ratio"] = median_ratio(samples, of_messages);
     out.add(line);
   }
   out.finish();

@@ -22,6 +22,7 @@
 #include "support/clock.hpp"
 #include "support/hosts.hpp"
 #include "support/pair.hpp"
+#include "ways.hpp"
 #include "wireup/job_key.hpp"
 
 namespace weft::bench::policy_command {
@@ -279,11 +280,8 @@ void act(const request& wanted) {
   for (const auto& what : scenarios()) {
     out.measuring(what.name);
     std::array<figures, policies.size()> of;
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn < policies.size(); ++turn) {
-        const std::size_t p = (turn + static_cast<std::size_t>(round)) % policies.size();
-        measure(wanted, apart, what, policies[p], of[p]);
-      }
+    in_turns(wanted.rounds, policies.size(),
+             [&](std::size_t p) { measure(wanted, apart, what, policies[p], of[p]); });
     tell(out, wanted, what, of);
   }
   out.finish();
