@@ -77,7 +77,7 @@ void act(pair_member& member, const ways_request& wanted) {
       places.pop_back();
     }
   }
-  compare(member, wanted, "both send and receive at once, and ratios of bandwidth",
+  compare(member, wanted, "both send and receive at once, ratios are of bandwidth",
           {{"size", "size"},
            {"transport", "transport"},
            {"eager up to", "eager_limit"},

@@ -154,7 +154,7 @@ void act(pair_member& member, const ways_request& wanted) {
   for (const kind& k : kinds) places.emplace_back(with(wanted.chosen, k)).meet(member);
   const std::size_t window = wanted.what.window;
   compare(member, wanted,
-          fmt::format("one way, {} in flight, and memcpy on one core; ratios of bandwidth", window),
+          fmt::format("one way, {} in flight, memcpy on one core, ratios are of bandwidth", window),
           {{"size", "size"},
            {"kind", "kind"},
            {"MB/s", "mb_s"},

@@ -108,7 +108,7 @@ void act(pair_member& member, const ways_request& wanted) {
   place at(options_of(wanted.chosen));
   at.meet(member);
   const side me = side_at(at, member);
-  compare(member, wanted, fmt::format("{}, and differences", wanted.chosen.transport),
+  compare(member, wanted, wanted.chosen.transport,
           {{"size", "size"},
            {"message", "way"},
            {"half round trip µs", "half_rtt_us"},

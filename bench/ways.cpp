@@ -13,7 +13,7 @@ void compare(pair_member& member, const ways_request& wanted, const std::string&
   const bool tells = member.rank() == 0;
   if (tells)
     out.title(
-        fmt::format("{}: medians of {} rounds in turns, ratios paired", title, wanted.rounds));
+        fmt::format("{}; {} rounds in turns; ratios: medians of the pairs", title, wanted.rounds));
   for (const std::size_t size : wanted.what.sizes) {
     if (tells) out.measuring(size_text(size));
     medians_of_rounds of(all.count);

@@ -48,7 +48,7 @@ struct ways {
 
 /// Measures all ways in turns, for each size of the request, and prints their lines on side 0. Both
 /// sides call it, and it returns when both have ended: then contexts may end.
-/// \param title of the table: what is measured, and which ratios there are
+/// \param title of the table: what is measured; how follows behind it
 void compare(pair_member& member, const ways_request& wanted, const std::string& title,
              std::vector<column> columns, const ways& all);
 

@@ -130,6 +130,21 @@ std::string shortened(std::string_view text, double width, double font_size) {
   return result + "…";
 }
 
+std::vector<std::string> wrapped(std::string_view text, double width, double font_size,
+                                 std::size_t most) {
+  std::vector<std::string> lines;
+  while (lines.size() + 1 < most && text_width(text, font_size) > width) {
+    std::size_t end = 0;  // behind the last word that fits
+    for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1))
+      if (text_width(text.substr(0, at), font_size) <= width) end = at;
+    if (end == 0) break;
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  lines.push_back(shortened(text, width, font_size));
+  return lines;
+}
+
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";

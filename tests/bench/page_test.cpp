@@ -82,6 +82,24 @@ TEST_CASE("a claim holds, does not hold, or says that the spreads overlap") {
   CHECK(judge(what, in, "µs").is == outcome::differs);
 }
 
+TEST_CASE("text of the page has the apostrophes of print, and options are not broken") {
+  CHECK(prose("weft's <own>") == "weft’s &lt;own&gt;");
+  CHECK(prose("it needs (--nas FOLDER) -- so") ==
+        "it needs (<span class=\"option\">--nas</span> FOLDER) -- so");
+}
+
+TEST_CASE("places that are sizes are in ascending order, other texts as they come") {
+  const auto places = [](std::vector<json> xs) {
+    figure shown;
+    figure_series& all = shown.all.emplace_back();
+    for (json& x : xs) all.points.push_back({.x = std::move(x), .y = 1});
+    return places_of(shown);
+  };
+  CHECK(places({"16 KiB", "512 B", "1 MiB", "2 KiB"}) ==
+        std::vector<json>{"512 B", "2 KiB", "16 KiB", "1 MiB"});
+  CHECK(places({"2 KiB", "1 KiB or so"}) == std::vector<json>{"2 KiB", "1 KiB or so"});
+}
+
 TEST_CASE("a wrong description is refused with the place of its fault") {
   const auto refused = [](auto change, const std::string& text) {
     json wrong = example_paper();
