@@ -53,13 +53,14 @@ std::string_view entity(char c) {
   }
 }
 
-/// Of a font like Helvetica, in hundredths of its size.
+/// Of the wider ones of common fonts, in hundredths of its size.
 int width_of(char c) {
   constexpr std::string_view narrow = "ijl.,:;'|!()[]{}fIt/ ";
   constexpr std::string_view wide = "mwMW@%";
   if (narrow.find(c) != std::string_view::npos) return 34;
   if (wide.find(c) != std::string_view::npos) return 90;
   if (c >= 'A' && c <= 'Z') return 72;
+  if (c >= '0' && c <= '9') return 64;
   return 58;
 }
 
@@ -108,11 +109,12 @@ std::string escaped(std::string_view text) {
 }
 
 double text_width(std::string_view text, double font_size) {
+  constexpr std::string_view minus = "−";
   int sum = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (byte < 0x80) sum += width_of(c);
-    if (byte >= 0xC0) sum += 62;
+  for (std::size_t i = 0; i != text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    if (byte < 0x80) sum += width_of(text[i]);
+    if (byte >= 0xC0) sum += text.substr(i, minus.size()) == minus ? 84 : 62;
   }
   return sum * font_size / 100;
 }
