@@ -211,16 +211,16 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   const pair_options stage{
       .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
   const auto samples = run_pair(stage, [&](forked_member& member) {
-    char* const told = reinterpret_cast<char*>(member.shared().data());
+    char* const where = reinterpret_cast<char*>(member.shared().data());
     if (member.rank() == 1) {
       member.barrier();
-      send_all(theirs, told, what, apart, member);
+      send_all(theirs, where, what, apart, member);
       member.barrier();
       return;
     }
     context ctx(mine);
     listener listening = run(ctx, ctx.listen(fmt::format("tcp://{}:0", hosts::address(0))));
-    listening.address().copy(told, longest_address - 1);
+    listening.address().copy(where, longest_address - 1);
     member.barrier();
     arrivals all;
     run(ctx, receive(listening, what, all, wanted.milliseconds));
