@@ -149,8 +149,8 @@ task<void> act(side& me, const request& wanted) {
       auto line = make_line(head_of("access", wanted.chosen, size), "us", of[by]);
       line["by"] = ways[by].by;
       line["owner"] = ways[by].owner;
-      line["to_messages"] = median(paired_ratios(of[by], of[messages]));
-      line["to_waiting"] = median(paired_ratios(of[by], of[ways[by].like]));
+      line["to_messages"] = median_ratio(of[by], of[messages]);
+      line["to_waiting"] = median_ratio(of[by], of[ways[by].like]);
       out.add(line);
     }
   }

@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::asio_command {
 namespace {
@@ -77,19 +78,16 @@ void act(pair_member& member, const request& wanted) {
   figures of;
   for (std::size_t s = 0; s < sizes.size(); ++s) {
     const plan loops = plan{.warm_up = 200, .batches = 9, .per_batch = 500}.scaled(wanted.effort);
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn < way_count; ++turn) {
-        const std::size_t w = (turn + static_cast<std::size_t>(round)) % way_count;
-        if (tells) out.measuring(fmt::format("{}, {}", size_text(sizes[s]), names[w]));
-        member.barrier();
-        const auto samples = w == in_run ? run(me.ctx, half_round_trips(me, sizes[s], loops))
-                                         : by_asio(me, sizes[s], loops, wanted.busy);
-        if (tells) of[s][w].push_back(median(samples));
-      }
+    in_turns(wanted.rounds, way_count, [&](std::size_t w) {
+      if (tells) out.measuring(fmt::format("{}, {}", size_text(sizes[s]), names[w]));
+      member.barrier();
+      of[s][w].push_back(median(w == in_run ? run(me.ctx, half_round_trips(me, sizes[s], loops))
+                                            : by_asio(me, sizes[s], loops, wanted.busy)));
+    });
     if (!tells) continue;
     for (std::size_t w = 0; w < way_count; ++w) {
       auto line = make_line(head_of("asio", wanted.chosen, sizes[s]), half_rtt_us, of[s][w]);
-      const double ratio = median(paired_ratios(of[s][w], of[s][in_run]));
+      const double ratio = median_ratio(of[s][w], of[s][in_run]);
       line["inside"] = names[w];
       line["to_run"] = ratio;
       if (w == in_io_context && !wanted.busy)

@@ -15,6 +15,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 #include "support/pair.hpp"
+#include "ways.hpp"
 #include "wireup/job_key.hpp"
 
 namespace weft::bench::bad_clients_command {
@@ -94,16 +95,12 @@ void act(forked_member& member, const request& wanted, const std::string& key, i
   if (const auto place = place_in(ctx.describe(), "listens on ")) clients.aim_at(*place);
   member.barrier();
   std::array<std::vector<double>, 2> samples;
-  for (int round = 0; round < wanted.rounds; ++round)
-    for (std::size_t i = 0; i < 2; ++i) {
-      // The order changes, so that neither way always follows the other.
-      const std::size_t which = (i + static_cast<std::size_t>(round)) % 2;
-      if (member.rank() == 0) clients.let_loose(which == 1);
-      member.barrier();
-      const auto one = run(ctx, half_round_trips(me, message, turn));
-      if (member.rank() == 0) samples[which].push_back(median(one));
-      member.barrier();
-    }
+  in_turns(wanted.rounds, samples.size(), [&](std::size_t which) {
+    if (member.rank() == 0) clients.let_loose(which == 1);
+    member.barrier();
+    samples[which].push_back(median(run(ctx, half_round_trips(me, message, turn))));
+    member.barrier();
+  });
   if (member.rank() == 0) clients.let_loose(false);
   if (member.rank() == 0) tell(wanted, clients.made(), samples);
   member.barrier();

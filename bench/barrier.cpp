@@ -44,7 +44,7 @@ class by_messages {
       co_await s.ahead.send(std::as_bytes(std::span(&number_, 1)), data_tag);
       co_await s.behind.recv(std::as_writable_bytes(std::span(&heard, 1)), data_tag);
       if (heard != number_)
-        throw std::runtime_error(fmt::format("barrier {} was told of {}", number_, heard));
+        throw std::runtime_error(fmt::format("barrier {} heard of {}", number_, heard));
     }
   }
 
@@ -92,7 +92,7 @@ task<void> act(context& ctx, const request& wanted) {
     auto line = make_line(head_of("barrier", wanted.chosen, 0), us_per_call, samples);
     line["way"] = way;
     line["ranks"] = world.size();
-    line["ratio"] = median(paired_ratios(samples, of_messages));
+    line["ratio"] = median_ratio(samples, of_messages);
     out.add(line);
   }
   out.finish();

@@ -114,7 +114,7 @@ task<void> act(side& me, const request& wanted) {
       if (of[by].empty()) continue;
       auto line = make_line(head_of("calls", wanted.chosen, size), "us", of[by]);
       line["by"] = names[by];
-      line["to_messages"] = median(paired_ratios(of[by], of[messages]));
+      line["to_messages"] = median_ratio(of[by], of[messages]);
       out.add(line);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a small message, told apart by the source files of their code.
+// The steps of a small message, separated by the source files of their code.
 #pragma once
 
 #include <array>

@@ -10,26 +10,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.hpp"
 #include "loops.hpp"
-#include "report.hpp"
 #include "support/clock.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::kinds_command {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
-
-struct request {
-  settings chosen{.progress = "polling"};
-  job what{.bench = "kinds",
-           .sizes = {kib, 4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, mib,
-                     4 * mib},
-           .window = 4};
-  int rounds = 11;
-};
 
 struct kind {
   const char* name;
@@ -109,14 +101,9 @@ task<std::vector<double>> measure(side me, bool from_shared, std::size_t size, s
   const window_buffers buffers(me.ctx, from_shared && me.rank == 0, window, size);
   std::uint64_t n = 0;
   co_await barrier(me);
-  co_await windows(me, buffers, window, loops.warm_up, n);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch != loops.batches; ++batch) {
-    const auto start = now_ns();
-    co_await windows(me, buffers, window, loops.per_batch, n);
-    samples.push_back(static_cast<double>(size * window * loops.per_batch) /
-                      us_between(start, now_ns()));
-  }
+  const auto some = [&](std::size_t count) { return windows(me, buffers, window, count, n); };
+  std::vector<double> samples = co_await timed(loops, some);
+  for (double& sample : samples) sample = static_cast<double>(size * window) / sample;
   for (std::size_t i = 0; i != window; ++i) verify(buffers[i], i + 1);
   co_await barrier(me);
   co_return samples;
@@ -140,87 +127,67 @@ std::vector<double> plain_copies(std::size_t size, std::size_t window, plan loop
   return samples;
 }
 
-struct figures {
-  std::string transport, name;
-  std::vector<double> mb_s;  // one for each round
-};
-
-void tell(report& out, const request& wanted, std::size_t size, const std::vector<figures>& all) {
-  for (const figures& one : all) {
-    settings named = wanted.chosen;
-    named.transport = one.transport;
-    auto line = make_line(head_of("kinds", named, size), mb_s, one.mb_s);
-    line["kind"] = one.name;
-    line["window"] = wanted.what.window;
-    line["to_ordinary"] = median(paired_ratios(one.mb_s, all.front().mb_s));
-    line["of_memcpy"] = median(paired_ratios(one.mb_s, all.back().mb_s));
-    out.add(line);
-  }
+plan plan_of(const job& what, std::size_t size) {
+  return plan{.warm_up = 2,
+              .batches = 5,
+              .per_batch = std::clamp<std::size_t>(2 * mib / (what.window * size + 1), 1, 40)}
+      .scaled(what.effort);
 }
 
-void act(pair_member& member, const request& wanted) {
+/// After the kinds comes memcpy, on side 0 alone.
+constexpr std::size_t by_memcpy = std::size(kinds);
+
+json line_of(const ways_request& wanted, std::size_t way, std::size_t size,
+             const medians_of_rounds& bandwidths) {
+  settings named = wanted.chosen;
+  named.transport = way == by_memcpy ? "none" : kinds[way].transport;
+  json line = make_line(head_of("kinds", named, size), mb_s, bandwidths[way]);
+  line["kind"] = way == by_memcpy ? "memcpy" : kinds[way].name;
+  line["window"] = wanted.what.window;
+  line["to_ordinary"] = median_ratio(bandwidths[way], bandwidths[0]);
+  line["of_memcpy"] = median_ratio(bandwidths[way], bandwidths[by_memcpy]);
+  return line;
+}
+
+void act(pair_member& member, const ways_request& wanted) {
   std::deque<place> places;
   for (const kind& k : kinds) places.emplace_back(with(wanted.chosen, k)).meet(member);
-  report out({{"size", "size"},
-              {"kind", "kind"},
-              {"MB/s", "mb_s"},
-              {"p10", "p10"},
-              {"p90", "p90"},
-              {"to ordinary", "to_ordinary"},
-              {"of memcpy", "of_memcpy"}},
-             wanted.chosen.as_json);
-  const bool tells = member.rank() == 0;
-  if (tells)
-    out.title(
-        fmt::format("one way, {} in flight; {} rounds in turns; ratios of bandwidth: medians "
-                    "of the pairs; memcpy: on one core",
-                    wanted.what.window, wanted.rounds));
   const std::size_t window = wanted.what.window;
-  for (const std::size_t size : wanted.what.sizes) {
-    if (tells) out.measuring(size_text(size));
-    const plan loops =
-        plan{.warm_up = 2,
-             .batches = 5,
-             .per_batch = std::clamp<std::size_t>(2 * mib / (window * size + 1), 1, 40)}
-            .scaled(wanted.what.effort);
-    std::vector<figures> all;
-    for (const kind& k : kinds) all.push_back({k.transport, k.name, {}});
-    all.push_back({"none", "memcpy", {}});
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn != all.size(); ++turn) {
-        // The order changes, so that no kind always follows the same other one.
-        const std::size_t which = (turn + static_cast<std::size_t>(round)) % all.size();
-        member.barrier();
-        if (which == places.size()) {
-          if (tells) all[which].mb_s.push_back(median(plain_copies(size, window, loops)));
-          continue;
-        }
-        place& at = places[which];
-        all[which].mb_s.push_back(
-            median(run(at.ctx, measure({at.ctx, at.peer, member.rank()}, kinds[which].from_shared,
-                                       size, window, loops))));
-      }
-    if (tells) tell(out, wanted, size, all);
-  }
-  if (tells) out.finish();
-  member.barrier();
+  compare(member, wanted,
+          fmt::format("one way, {} in flight, memcpy on one core, ratios are of bandwidth", window),
+          {{"size", "size"},
+           {"kind", "kind"},
+           {"MB/s", "mb_s"},
+           {"p10", "p10"},
+           {"p90", "p90"},
+           {"to ordinary", "to_ordinary"},
+           {"of memcpy", "of_memcpy"}},
+          {.count = by_memcpy + 1,
+           .measure = [&](std::size_t way, std::size_t size) -> std::vector<double> {
+             const plan loops = plan_of(wanted.what, size);
+             if (way == by_memcpy && member.rank() != 0) return {};
+             if (way == by_memcpy) return plain_copies(size, window, loops);
+             const side me = side_at(places[way], member);
+             return run(me.ctx, measure(me, kinds[way].from_shared, size, window, loops));
+           },
+           .line = [&](std::size_t way, std::size_t size,
+                       const medians_of_rounds& all) { return line_of(wanted, way, size, all); }});
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
-  auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand(
-      "kinds", "Kinds of transfers: ordinary and streaming stores, an engine, single copies");
-  sub->add_option("--rounds", wanted->rounds, "Turns of all kinds")->check(CLI::PositiveNumber);
-  sub->add_option("--window", wanted->what.window, "Messages in flight before an answer")
+  const auto wanted = std::make_shared<ways_request>(
+      ways_request{.chosen = {.progress = "polling"},
+                   .what = {.bench = "kinds",
+                            .sizes = {kib, 4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib,
+                                      128 * kib, 256 * kib, mib, 4 * mib},
+                            .window = 4}});
+  add_ways_command(app,
+                   "Kinds of transfers: ordinary and streaming stores, an engine, single copies",
+                   wanted, act, {.transport = false})
+      .add_option("--window", wanted->what.window, "Messages in flight before an answer")
       ->check(CLI::PositiveNumber);
-  add_job_options(*sub, wanted->what);
-  add_settings(*sub, wanted->chosen, {.transport = false});
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_sides("kinds", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
-  });
 }
 
 }  // namespace weft::bench::kinds_command

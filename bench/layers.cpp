@@ -19,6 +19,7 @@
 #include "native_queue.hpp"
 #include "plain_loop.hpp"
 #include "report.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::layers_command {
 namespace {
@@ -89,7 +90,7 @@ void tell(report& out, const request& wanted, std::size_t size, const figures& o
     auto line = make_line(head_of("layers", wanted.chosen, size), half_rtt_us, of[i]);
     line["layer"] = names[i];
     if (i == native) line["native_bytes"] = size + native_queue::header_bytes;
-    if (i != native && on_queue) line["to_native"] = median(paired_ratios(of[i], of[native]));
+    if (i != native && on_queue) line["to_native"] = median_ratio(of[i], of[native]);
     if (i != native && !of[i - 1].empty()) line["layer_ns"] = longer_by(of[i], of[i - 1]);
     if (i > transport && on_transport) {
       const double above = longer_by(of[i], of[transport]);
@@ -154,16 +155,13 @@ void act(pair_member& member, const request& wanted) {
   };
   for (const std::size_t size : wanted.sizes) {
     figures of;
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn < layer_count; ++turn) {
-        // The order changes, so that no way always follows the same other one.
-        const std::size_t which = (turn + static_cast<std::size_t>(round)) % layer_count;
-        if (which == native && (!queue || size > native_queue::most_bytes)) continue;
-        if (which == transport && !bare) continue;
-        if (tells) out.measuring(fmt::format("{}, {}", size_text(size), names[which]));
-        const auto samples = measure(which, size);
-        if (tells) of[which].push_back(median(samples));
-      }
+    in_turns(wanted.rounds, layer_count, [&](std::size_t which) {
+      if (which == native && (!queue || size > native_queue::most_bytes)) return;
+      if (which == transport && !bare) return;
+      if (tells) out.measuring(fmt::format("{}, {}", size_text(size), names[which]));
+      const auto samples = measure(which, size);
+      if (tells) of[which].push_back(median(samples));
+    });
     if (tells) tell(out, wanted, size, of);
   }
   if (tells) out.finish();

@@ -7,8 +7,6 @@
 #include <array>
 #include <stdexcept>
 
-#include "support/clock.hpp"
-
 namespace weft::bench {
 
 void fill_all(heap_buffers& buffers) {
@@ -25,69 +23,24 @@ void check_length(const received& got, std::size_t size) {
 }
 
 task<std::vector<double>> half_round_trips(const side& me, std::size_t size, plan loops) {
-  const endpoint peer = me.peer;
-  heap_buffers out(1, size);
-  heap_buffers in(1, size);
+  heap_buffers out(1, size), in(1, size);
   fill_all(out);
   co_await barrier(me);
-
   std::uint64_t n = 0;
-  const auto round_trips = [&](std::size_t count) -> task<void> {
-    for (std::size_t i = 0; i < count; ++i, ++n) {
-      const auto message = out.next();
-      const auto box = in.next();
-      if (me.rank == 0) {
-        stamp(message, n);
-        co_await peer.send(message, data_tag);
-      }
-      check_length(co_await peer.recv(box, data_tag), size);
-      check_stamp(box, n);
-      if (me.rank == 1) {
-        stamp(message, n);
-        co_await peer.send(message, data_tag);
-      }
-    }
-  };
-  co_await round_trips(loops.warm_up);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    co_await round_trips(loops.per_batch);
-    if (me.rank == 0)
-      samples.push_back(us_between(start, now_ns()) / 2.0 / static_cast<double>(loops.per_batch));
-  }
+  const auto some = [&](std::size_t count) { return round_trips(me, out, in, count, n); };
+  std::vector<double> samples = co_await timed(loops, some);
+  for (double& us : samples) us /= 2;
   verify_all(in, n);
   co_return samples;
 }
 
 task<std::vector<double>> exchanges(const side& me, std::size_t size, plan loops) {
-  const endpoint peer = me.peer;
-  heap_buffers out(1, size);
-  heap_buffers in(1, size);
+  heap_buffers out(1, size), in(1, size);
   fill_all(out);
   co_await barrier(me);
-
   std::uint64_t n = 0;
-  const auto some = [&](std::size_t count) -> task<void> {
-    scope fly;
-    received got;
-    for (std::size_t i = 0; i < count; ++i, ++n) {
-      stamp(out[0], n);
-      fly.start(peer.recv(in[0], data_tag), [&got](const received& r) { got = r; });
-      fly.start(peer.send(out[0], data_tag));
-      co_await fly.join();
-      check_length(got, size);
-      check_stamp(in[0], n);
-    }
-  };
-  co_await some(loops.warm_up);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    co_await some(loops.per_batch);
-    if (me.rank == 0)
-      samples.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
-  }
+  const auto some = [&](std::size_t count) { return exchanges(me, out, in, count, n); };
+  std::vector<double> samples = co_await timed(loops, some);
   verify_all(in, n);
   co_return samples;
 }
@@ -133,14 +86,8 @@ task<std::vector<double>> windows(const side& me, std::size_t size, const job& w
       n += what.window;
     }
   };
-  co_await run_windows(loops.warm_up);
-  std::vector<double> samples;
-  const auto messages = static_cast<double>(loops.per_batch * what.window);
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    co_await run_windows(loops.per_batch);
-    if (me.rank == 0) samples.push_back(messages / us_between(start, now_ns()));
-  }
+  std::vector<double> samples = co_await timed(loops, run_windows);
+  for (double& sample : samples) sample = static_cast<double>(what.window) / sample;
   if (me.rank == 1) {
     for (const auto& arrival : arrivals) check_length(arrival, size);
     verify_all(buffers, n);

@@ -16,8 +16,7 @@
 
 #include "commands.hpp"
 #include "loops.hpp"
-#include "report.hpp"
-#include "support/clock.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::pieces_command {
 namespace {
@@ -26,18 +25,12 @@ constexpr std::size_t kib = 1024;
 // Of the datatype component, for messages up to 4 KiB: section 6.1.
 constexpr double paper_more_us = 0.4;
 
-struct request {
-  settings chosen{.transport = "qdma", .progress = "polling"};
-  job what{.bench = "pieces", .sizes = {4, 64, 256, kib, 1984, 2 * kib, 4 * kib}};
-  int rounds = 21;
-};
-
 /// How often the message is cut; 0: it is no list.
-struct way {
+struct form {
   const char* name;
   std::size_t pieces;
 };
-constexpr std::array<way, 3> ways{{{"one buffer", 0}, {"list of 1", 1}, {"list of 8", 8}}};
+constexpr std::array<form, 3> forms{{{"one buffer", 0}, {"list of 1", 1}, {"list of 8", 8}}};
 
 /// The buffer in so many pieces of about the same size.
 template <class Buffer>
@@ -67,7 +60,7 @@ task<std::size_t> receive(const endpoint& peer, mutable_buffer box,
   co_return got.size;
 }
 
-task<std::vector<double>> half_round_trips_in(const side& me, way how, std::size_t size,
+task<std::vector<double>> half_round_trips_in(const side& me, form how, std::size_t size,
                                               plan loops) {
   const endpoint peer = me.peer;
   heap_buffers out(1, size), in(1, size);
@@ -76,7 +69,7 @@ task<std::vector<double>> half_round_trips_in(const side& me, way how, std::size
   const std::vector<mutable_buffer> to = cut(mutable_buffer(in[0]), how.pieces);
   co_await barrier(me);
   std::uint64_t n = 0;
-  const auto round_trips = [&](std::size_t count) -> task<void> {
+  const auto there_and_back = [&](std::size_t count) -> task<void> {
     for (std::size_t i = 0; i < count; ++i, ++n) {
       stamp(out[0], n);
       if (me.rank == 0) co_await send(peer, out[0], from);
@@ -86,78 +79,65 @@ task<std::vector<double>> half_round_trips_in(const side& me, way how, std::size
       if (me.rank == 1) co_await send(peer, out[0], from);
     }
   };
-  co_await round_trips(loops.warm_up);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    co_await round_trips(loops.per_batch);
-    if (me.rank == 0)
-      samples.push_back(us_between(start, now_ns()) / 2.0 / static_cast<double>(loops.per_batch));
-  }
+  std::vector<double> samples = co_await timed(loops, there_and_back);
+  for (double& us : samples) us /= 2;
   verify_all(in, n);
   co_return samples;
 }
 
-void act(pair_member& member, const request& wanted) {
+/// The median of the rounds' differences.
+double median_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> more;
+  for (std::size_t i = 0; i != a.size(); ++i) more.push_back(a[i] - b[i]);
+  return median(std::move(more));
+}
+
+json line_of(const ways_request& wanted, std::size_t way, std::size_t size,
+             const medians_of_rounds& us) {
+  json line = make_line(head_of("pieces", wanted.chosen, size), half_rtt_us, us[way]);
+  line["way"] = forms[way].name;
+  line["pieces"] = forms[way].pieces;
+  if (way == 0) return line;
+  line["more_us"] = median_difference(us[way], us[0]);
+  line["ratio"] = median_ratio(us[way], us[0]);
+  line["paper_more_us"] = paper_more_us;
+  return line;
+}
+
+void act(pair_member& member, const ways_request& wanted) {
   place at(options_of(wanted.chosen));
   at.meet(member);
-  const side me{at.ctx, at.peer, member.rank()};
-  const bool tells = member.rank() == 0;
-  report out({{"size", "size"},
-              {"message", "way"},
-              {"half round trip µs", "half_rtt_us"},
-              {"p10", "p10"},
-              {"p90", "p90"},
-              {"more, µs", "more_us"},
-              {"to one buffer", "ratio"},
-              {"paper, more µs", "paper_more_us"}},
-             wanted.chosen.as_json);
-  if (tells)
-    out.title(fmt::format("{}; {} rounds in turns; differences: medians of the paired ones",
-                          wanted.chosen.transport, wanted.rounds));
-  const plan loops = plan{.warm_up = 50, .batches = 5, .per_batch = 500}.scaled(wanted.what.effort);
-  for (const std::size_t size : wanted.what.sizes) {
-    std::array<std::vector<double>, ways.size()> of;
-    for (int round = 0; round != wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn != ways.size(); ++turn) {
-        // The order changes, so that no way always follows the same other one.
-        const std::size_t w = (turn + static_cast<std::size_t>(round)) % ways.size();
-        if (tells) out.measuring(fmt::format("{}, {}", size_text(size), ways[w].name));
-        const auto samples = run(at.ctx, half_round_trips_in(me, ways[w], size, loops));
-        if (tells) of[w].push_back(median(samples));
-        member.barrier();
-      }
-    if (!tells) continue;
-    for (std::size_t w = 0; w != ways.size(); ++w) {
-      auto line = make_line(head_of("pieces", wanted.chosen, size), half_rtt_us, of[w]);
-      line["way"] = ways[w].name;
-      line["pieces"] = ways[w].pieces;
-      if (w != 0) {
-        std::vector<double> more;
-        for (std::size_t i = 0; i != of[w].size(); ++i) more.push_back(of[w][i] - of[0][i]);
-        line["more_us"] = median(std::move(more));
-        line["ratio"] = median(paired_ratios(of[w], of[0]));
-        line["paper_more_us"] = paper_more_us;
-      }
-      out.add(line);
-    }
-  }
-  if (tells) out.finish();
-  member.barrier();
+  const side me = side_at(at, member);
+  compare(member, wanted, wanted.chosen.transport,
+          {{"size", "size"},
+           {"message", "way"},
+           {"half round trip µs", "half_rtt_us"},
+           {"p10", "p10"},
+           {"p90", "p90"},
+           {"more, µs", "more_us"},
+           {"to one buffer", "ratio"},
+           {"paper, more µs", "paper_more_us"}},
+          {.count = forms.size(),
+           .measure =
+               [&](std::size_t way, std::size_t size) {
+                 const plan loops{.warm_up = 50, .batches = 5, .per_batch = 500};
+                 return run(me.ctx, half_round_trips_in(me, forms[way], size,
+                                                        loops.scaled(wanted.what.effort)));
+               },
+           .line = [&](std::size_t way, std::size_t size,
+                       const medians_of_rounds& us) { return line_of(wanted, way, size, us); }});
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
-  auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("pieces", "Messages by lists of pieces beside one buffer");
-  sub->add_option("--rounds", wanted->rounds, "Turns of each way")->check(CLI::PositiveNumber);
-  add_job_options(*sub, wanted->what);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_sides("pieces", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
-  });
+  add_ways_command(
+      app, "Messages by lists of pieces beside one buffer",
+      std::make_shared<ways_request>(ways_request{
+          .chosen = {.transport = "qdma", .progress = "polling"},
+          .what = {.bench = "pieces", .sizes = {4, 64, 256, kib, 1984, 2 * kib, 4 * kib}},
+          .rounds = 21}),
+      act);
 }
 
 }  // namespace weft::bench::pieces_command

@@ -22,6 +22,7 @@
 #include "support/clock.hpp"
 #include "support/hosts.hpp"
 #include "support/pair.hpp"
+#include "ways.hpp"
 #include "wireup/job_key.hpp"
 
 namespace weft::bench::policy_command {
@@ -210,16 +211,16 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   const pair_options stage{
       .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
   const auto samples = run_pair(stage, [&](forked_member& member) {
-    char* const told = reinterpret_cast<char*>(member.shared().data());
+    char* const where = reinterpret_cast<char*>(member.shared().data());
     if (member.rank() == 1) {
       member.barrier();
-      send_all(theirs, told, what, apart, member);
+      send_all(theirs, where, what, apart, member);
       member.barrier();
       return;
     }
     context ctx(mine);
     listener listening = run(ctx, ctx.listen(fmt::format("tcp://{}:0", hosts::address(0))));
-    listening.address().copy(told, longest_address - 1);
+    listening.address().copy(where, longest_address - 1);
     member.barrier();
     arrivals all;
     run(ctx, receive(listening, what, all, wanted.milliseconds));
@@ -279,11 +280,8 @@ void act(const request& wanted) {
   for (const auto& what : scenarios()) {
     out.measuring(what.name);
     std::array<figures, policies.size()> of;
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn < policies.size(); ++turn) {
-        const std::size_t p = (turn + static_cast<std::size_t>(round)) % policies.size();
-        measure(wanted, apart, what, policies[p], of[p]);
-      }
+    in_turns(wanted.rounds, policies.size(),
+             [&](std::size_t p) { measure(wanted, apart, what, policies[p], of[p]); });
     tell(out, wanted, what, of);
   }
   out.finish();

@@ -22,6 +22,7 @@
 #include "report.hpp"
 #include "support/clock.hpp"
 #include "support/hosts.hpp"
+#include "ways.hpp"
 #include "wireup/job_key.hpp"
 
 namespace weft::bench {
@@ -147,12 +148,9 @@ void be_rank(peer_id me, const broadcast_request& wanted, const options& common,
                      .batches = 5,
                      .per_batch = std::clamp<std::size_t>((512u << 10) / (size + 1), 4, 20)};
     std::array<std::vector<double>, orders.size()> us;
-    for (int round = 0; round != wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn != orders.size(); ++turn) {
-        // The order changes, so that no policy always follows the same other one.
-        const std::size_t p = (turn + static_cast<std::size_t>(round)) % orders.size();
-        us[p].push_back(median(run(mine[p].ctx(), measure(mine[p].all(), data[0], loops))));
-      }
+    in_turns(wanted.rounds, orders.size(), [&](std::size_t p) {
+      us[p].push_back(median(run(mine[p].ctx(), measure(mine[p].all(), data[0], loops))));
+    });
     if (me == 0)
       for (const auto& one : us)
         for (const double sample : one) process.report(sample);
@@ -186,7 +184,7 @@ void tell(const broadcast_request& wanted, const std::vector<double>& samples) {
       line["scenario"] = "broadcast";
       line["policy"] = order.name;
       line["ranks"] = ranks;
-      line["to_order"] = median(paired_ratios(own, in_order));
+      line["to_order"] = median_ratio(own, in_order);
       out.add(line);
       left = left.subspan(rounds);
     }

@@ -21,6 +21,7 @@
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::progress_command {
 namespace {
@@ -159,7 +160,7 @@ void tell(report& out, const request& wanted, const figures& of) {
       settings named = wanted.chosen;
       named.progress = how.progress;
       auto line = make_line(head_of("progress", named, sizes[s]), half_rtt_us, of[s][w]);
-      const double to_basic = median(paired_ratios(of[s][w], of[s][0]));
+      const double to_basic = median_ratio(of[s][w], of[s][0]);
       line["way"] = how.name;
       line["waits"] = how.waits == waiting::in_weft ? "in weft" : "condition variable";
       line["by"] =
@@ -197,16 +198,11 @@ void act(pair_member& member, const request& wanted) {
   const plan loops = plan{.warm_up = 100, .batches = 5, .per_batch = 200}.scaled(wanted.effort);
   figures of;
   for (std::size_t s = 0; s < sizes.size(); ++s)
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn < ways.size(); ++turn) {
-        // The order changes, so that no way always follows the same other one.
-        const std::size_t w = (turn + static_cast<std::size_t>(round)) % ways.size();
-        if (tells) out.measuring(fmt::format("{}, {}", size_text(sizes[s]), ways[w].name));
-        const side me{places[w].ctx, places[w].peer, member.rank()};
-        const auto samples = measure(ways[w], me, sizes[s], loops);
-        if (tells) of[s][w].push_back(median(samples));
-        member.barrier();
-      }
+    in_turns(wanted.rounds, ways.size(), [&](std::size_t w) {
+      if (tells) out.measuring(fmt::format("{}, {}", size_text(sizes[s]), ways[w].name));
+      of[s][w].push_back(median(measure(ways[w], side_at(places[w], member), sizes[s], loops)));
+      member.barrier();
+    });
   if (tells) {
     tell(out, wanted, of);
     out.finish();

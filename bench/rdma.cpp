@@ -14,19 +14,12 @@
 
 #include "commands.hpp"
 #include "loops.hpp"
-#include "report.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::rdma_command {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
-
-struct request {
-  settings chosen{.transport = "qdma"};
-  job what{.bench = "rdma",
-           .sizes = {0, 4, 64, kib, 2 * kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, mib, 4 * mib}};
-  int rounds = 11;
-};
 
 struct contestant {
   const char* rest;
@@ -35,7 +28,7 @@ struct contestant {
   const char* fin = "apart";
   chained_fin chained = chained_fin::no;
   const char* ends = "direct";
-  copy_completion told = copy_completion::direct;
+  copy_completion reported = copy_completion::direct;
 };
 
 /// Frames first, the reference of the others; then, for get and for put, all options.
@@ -43,11 +36,11 @@ std::vector<contestant> contestants() {
   std::vector<contestant> all{
       {"frames, inlined", rendezvous_scheme::frames, rendezvous_eager_data::yes}};
   const auto add_ends = [&all](contestant c) {
-    for (const auto& [ends, told] : {std::pair{"direct", copy_completion::direct},
-                                     {"one queue", copy_completion::one_queue},
-                                     {"two queues", copy_completion::two_queues}}) {
+    for (const auto& [ends, reported] : {std::pair{"direct", copy_completion::direct},
+                                         {"one queue", copy_completion::one_queue},
+                                         {"two queues", copy_completion::two_queues}}) {
       c.ends = ends;
-      c.told = told;
+      c.reported = reported;
       c.fin = "apart";
       c.chained = chained_fin::no;
       all.push_back(c);
@@ -69,72 +62,58 @@ options with(const settings& chosen, const contestant& c) {
   result.experimental.rendezvous = c.way;
   result.experimental.eager_data = c.inlined;
   result.experimental.chained = c.chained;
-  result.experimental.qdma_copy_completion = c.told;
+  result.experimental.qdma_copy_completion = c.reported;
   // As in the paper: a message that does not fit in a slot is a rendezvous.
   result.eager_limit = kib;
   return result;
 }
 
-void act(pair_member& member, const request& wanted) {
+void act(pair_member& member, const ways_request& wanted) {
   std::deque<place> places;
   const std::vector<contestant> all = contestants();
   for (const contestant& c : all) places.emplace_back(with(wanted.chosen, c)).meet(member);
-  report out({{"size", "size"},
-              {"rest", "rest"},
-              {"fin", "fin"},
-              {"ends", "ends"},
-              {"half round trip µs", "half_rtt_us"},
-              {"p10", "p10"},
-              {"p90", "p90"},
-              {"against frames", "ratio"},
-              {"against apart", "to_apart"}},
-             wanted.chosen.as_json);
-  if (member.rank() == 0)
-    out.title(fmt::format("{}; eager up to 1 KiB; {} rounds in turns; ratio: median of the pairs",
-                          wanted.chosen.transport, wanted.rounds));
-  for (const std::size_t size : wanted.what.sizes) {
-    std::vector<std::vector<double>> samples(places.size());
-    const plan loops{
-        .warm_up = 5, .batches = 5, .per_batch = size >= mib ? std::size_t{4} : std::size_t{40}};
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn != places.size(); ++turn) {
-        // The order changes, so that no way always follows the same other one.
-        const std::size_t which = (turn + static_cast<std::size_t>(round)) % places.size();
-        place& at = places[which];
-        const auto half_rtt = run(at.ctx, half_round_trips({at.ctx, at.peer, member.rank()}, size,
-                                                           loops.scaled(wanted.what.effort)));
-        if (member.rank() == 0) samples[which].push_back(median(half_rtt));
-        member.barrier();
-      }
-    if (member.rank() != 0) continue;
-    for (std::size_t i = 0; i != places.size(); ++i) {
-      auto line = make_line(head_of("rdma", wanted.chosen, size), half_rtt_us, samples[i]);
-      line["rest"] = all[i].rest;
-      line["fin"] = all[i].fin;
-      line["ends"] = all[i].ends;
-      line["ratio"] = median(paired_ratios(samples[i], samples[0]));
-      // Of two ways that differ only in the frame: the effect of chaining it.
-      if (all[i].chained == chained_fin::yes)
-        line["to_apart"] = median(paired_ratios(samples[i], samples[i - 1]));
-      out.add(line);
-    }
-  }
-  if (member.rank() == 0) out.finish();
-  member.barrier();
+  compare(member, wanted, fmt::format("{}, eager up to 1 KiB", wanted.chosen.transport),
+          {{"size", "size"},
+           {"rest", "rest"},
+           {"fin", "fin"},
+           {"ends", "ends"},
+           {"half round trip µs", "half_rtt_us"},
+           {"p10", "p10"},
+           {"p90", "p90"},
+           {"against frames", "ratio"},
+           {"against apart", "to_apart"}},
+          {.count = all.size(),
+           .measure =
+               [&](std::size_t way, std::size_t size) {
+                 const side me = side_at(places[way], member);
+                 const plan loops{
+                     .warm_up = 5, .batches = 5, .per_batch = std::size_t{size >= mib ? 4u : 40u}};
+                 return run(me.ctx, half_round_trips(me, size, loops.scaled(wanted.what.effort)));
+               },
+           .line =
+               [&](std::size_t way, std::size_t size, const medians_of_rounds& us) {
+                 json line = make_line(head_of("rdma", wanted.chosen, size), half_rtt_us, us[way]);
+                 line["rest"] = all[way].rest;
+                 line["fin"] = all[way].fin;
+                 line["ends"] = all[way].ends;
+                 line["ratio"] = median_ratio(us[way], us[0]);
+                 // Of two ways that differ only in the frame: the effect of chaining it.
+                 if (all[way].chained == chained_fin::yes)
+                   line["to_apart"] = median_ratio(us[way], us[way - 1]);
+                 return line;
+               }});
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
-  auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("rdma", "Long messages by frames, by reading and by writing");
-  sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
-  add_job_options(*sub, wanted->what);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_sides("rdma", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
-  });
+  add_ways_command(app, "Long messages by frames, by reading and by writing",
+                   std::make_shared<ways_request>(
+                       ways_request{.chosen = {.transport = "qdma"},
+                                    .what = {.bench = "rdma",
+                                             .sizes = {0, 4, 64, kib, 2 * kib, 4 * kib, 16 * kib,
+                                                       64 * kib, 256 * kib, mib, 4 * mib}}}),
+                   act);
 }
 
 }  // namespace weft::bench::rdma_command

@@ -12,18 +12,14 @@
 
 #include "commands.hpp"
 #include "loops.hpp"
-#include "report.hpp"
-#include "support/clock.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::regcache_command {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
 
-struct request {
-  settings chosen{.transport = "verbs", .progress = "polling"};
-  job what{.bench = "regcache", .sizes = {16 * kib, 64 * kib, 256 * kib, mib}};
-  int rounds = 11;
+struct request : ways_request {
   bool exchanges = false;  ///< both sides send at once, in place of there and back
 };
 
@@ -69,137 +65,91 @@ class buffer_walk {
   heap_buffers memory_;
 };
 
-struct outcome {
-  std::vector<double> times;  ///< half round trips, or exchanges
-  double registrations = 0, hits = 0,
-         sub_range_hits = 0;  // per message, both ways, in this process
+/// Per message, both ways, at this side.
+struct registrations {
+  double made = 0, hits = 0, sub_range_hits = 0;
 };
 
-task<void> round_trips(const side& me, buffer_walk& out, buffer_walk& in, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto message = out.next(), box = in.next();
-    if (me.rank == 0) {
-      stamp(message, i);
-      co_await me.peer.send(message, data_tag);
-    }
-    check_length(co_await me.peer.recv(box, data_tag), message.size());
-    check_stamp(box, i);
-    if (me.rank == 1) {
-      stamp(message, i);
-      co_await me.peer.send(message, data_tag);
-    }
-  }
+registrations per_message(const metrics& before, const metrics& after, std::size_t messages) {
+  const auto each = [&](std::uint64_t metrics::*counter) {
+    return static_cast<double>(after.*counter - before.*counter) / static_cast<double>(messages);
+  };
+  return {.made = each(&metrics::memory_registrations),
+          .hits = each(&metrics::registration_hits),
+          .sub_range_hits = each(&metrics::registration_sub_range_hits)};
 }
 
-task<void> exchange(const side& me, buffer_walk& out, buffer_walk& in, std::size_t count) {
-  scope fly;
-  received got;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto message = out.next(), box = in.next();
-    stamp(message, i);
-    fly.start(me.peer.recv(box, data_tag), [&got](const received& r) { got = r; });
-    fly.start(me.peer.send(message, data_tag));
-    co_await fly.join();
-    check_length(got, message.size());
-    check_stamp(box, i);
-  }
-}
-
-/// \param step round_trips or exchange
-task<outcome> measure(const side& me, std::size_t size, bool in_parts, decltype(&round_trips) step,
-                      plan loops) {
+/// \return half round trips, or exchanges, in microseconds
+/// \param count is set
+task<std::vector<double>> measure(side me, std::size_t size, bool in_parts, bool at_once,
+                                  plan loops, registrations& count) {
   buffer_walk out(size, in_parts), in(size, in_parts);
   // The whole memory first: later messages are parts of it.
   if (me.rank == 0) co_await me.peer.send(out.whole(), sync_tag);
   co_await me.peer.recv(in.whole(), sync_tag);
   if (me.rank == 1) co_await me.peer.send(out.whole(), sync_tag);
-  co_await step(me, out, in, loops.warm_up);
-  const metrics before = me.ctx.snapshot();
-  outcome result;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    co_await step(me, out, in, loops.per_batch);
-    const double each = step == &exchange ? 1.0 : 2.0;
-    result.times.push_back(us_between(start, now_ns()) / each /
-                           static_cast<double>(loops.per_batch));
-  }
-  const metrics after = me.ctx.snapshot();
-  const auto each = [&](std::uint64_t metrics::*counter) {
-    return static_cast<double>(after.*counter - before.*counter) /
-           static_cast<double>(2 * loops.batches * loops.per_batch);
+  std::uint64_t n = 0;
+  const auto some = [&](std::size_t times) {
+    return at_once ? exchanges(me, out, in, times, n) : round_trips(me, out, in, times, n);
   };
-  result.registrations = each(&metrics::memory_registrations);
-  result.hits = each(&metrics::registration_hits);
-  result.sub_range_hits = each(&metrics::registration_sub_range_hits);
+  co_await some(loops.warm_up);
+  loops.warm_up = 0;
+  const metrics before = me.ctx.snapshot();
+  std::vector<double> us = co_await timed(loops, some);
+  count = per_message(before, me.ctx.snapshot(), 2 * loops.batches * loops.per_batch);
+  if (!at_once)
+    for (double& one : us) one /= 2;
   // The memory is freed; its registrations must not be found again.
   me.ctx.invalidate_registrations(out.whole());
   me.ctx.invalidate_registrations(in.whole());
-  co_return result;
+  co_return us;
 }
 
 void act(pair_member& member, const request& wanted) {
   std::deque<place> places;
   for (const contestant& c : contestants) places.emplace_back(with(wanted.chosen, c)).meet(member);
-  report out({{"size", "size"},
-              {"cache", "cache"},
-              {"half round trip µs", "half_rtt_us"},
-              {"µs a call", "us_per_call"},
-              {"p10", "p10"},
-              {"p90", "p90"},
-              {"against off", "ratio"},
-              {"registrations", "registrations"},
-              {"hits", "hits"},
-              {"of parts", "sub_range_hits"}},
-             wanted.chosen.as_json);
-  if (member.rank() == 0)
-    out.title(fmt::format("{}; {} rounds in turns; ratio: median of the pairs; counts per message",
-                          wanted.chosen.transport, wanted.rounds));
-  const auto step = wanted.exchanges ? &exchange : &round_trips;
-  for (const std::size_t size : wanted.what.sizes) {
-    std::vector<std::vector<double>> samples(places.size());
-    std::vector<outcome> last(places.size());
-    const plan loops{
-        .warm_up = 3, .batches = 5, .per_batch = size >= mib ? std::size_t{2} : std::size_t{8}};
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn != places.size(); ++turn) {
-        // The order changes, so that no way always follows the same other one.
-        const std::size_t which = (turn + static_cast<std::size_t>(round)) % places.size();
-        place& at = places[which];
-        last[which] =
-            run(at.ctx, measure({at.ctx, at.peer, member.rank()}, size, contestants[which].in_parts,
-                                step, loops.scaled(wanted.what.effort)));
-        samples[which].push_back(median(last[which].times));
-        member.barrier();
-      }
-    if (member.rank() != 0) continue;
-    for (std::size_t i = 0; i != places.size(); ++i) {
-      auto line = make_line(head_of("regcache", wanted.chosen, size),
-                            wanted.exchanges ? us_per_call : half_rtt_us, samples[i]);
-      line["cache"] = contestants[i].name;
-      line["ratio"] = median(paired_ratios(samples[i], samples[0]));
-      line["registrations"] = last[i].registrations;
-      line["hits"] = last[i].hits;
-      line["sub_range_hits"] = last[i].sub_range_hits;
-      out.add(line);
-    }
-  }
-  if (member.rank() == 0) out.finish();
-  member.barrier();
+  std::vector<registrations> last(places.size());
+  compare(member, wanted, fmt::format("{}, counts per message", wanted.chosen.transport),
+          {{"size", "size"},
+           {"cache", "cache"},
+           {"half round trip µs", "half_rtt_us"},
+           {"µs a call", "us_per_call"},
+           {"p10", "p10"},
+           {"p90", "p90"},
+           {"against off", "ratio"},
+           {"registrations", "registrations"},
+           {"hits", "hits"},
+           {"of parts", "sub_range_hits"}},
+          {.count = places.size(),
+           .measure =
+               [&](std::size_t way, std::size_t size) {
+                 const side me = side_at(places[way], member);
+                 const plan loops{
+                     .warm_up = 3, .batches = 5, .per_batch = std::size_t{size >= mib ? 2u : 8u}};
+                 return run(me.ctx, measure(me, size, contestants[way].in_parts, wanted.exchanges,
+                                            loops.scaled(wanted.what.effort), last[way]));
+               },
+           .line =
+               [&](std::size_t way, std::size_t size, const medians_of_rounds& us) {
+                 json line = make_line(head_of("regcache", wanted.chosen, size),
+                                       wanted.exchanges ? us_per_call : half_rtt_us, us[way]);
+                 line["cache"] = contestants[way].name;
+                 line["ratio"] = median_ratio(us[way], us[0]);
+                 line["registrations"] = last[way].made;
+                 line["hits"] = last[way].hits;
+                 line["sub_range_hits"] = last[way].sub_range_hits;
+                 return line;
+               }});
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
-  auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("regcache", "Registered memory that is kept, and that is not");
-  sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
-  sub->add_flag("--sendrecv", wanted->exchanges, "Both sides send at once");
-  add_job_options(*sub, wanted->what);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_sides("regcache", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
-  });
+  const auto wanted = std::make_shared<request>(
+      request{{.chosen = {.transport = "verbs", .progress = "polling"},
+               .what = {.bench = "regcache", .sizes = {16 * kib, 64 * kib, 256 * kib, mib}}}});
+  add_ways_command(app, "Registered memory that is kept, and that is not", wanted, act)
+      .add_flag("--sendrecv", wanted->exchanges, "Both sides send at once");
 }
 
 }  // namespace weft::bench::regcache_command

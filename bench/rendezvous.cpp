@@ -11,31 +11,19 @@
 
 #include "commands.hpp"
 #include "loops.hpp"
-#include "report.hpp"
 #include "support/clock.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::rendezvous_command {
 namespace {
 
 constexpr std::size_t kib = 1024;
 
-struct request {
-  settings chosen;
-  job what{.bench = "rendezvous", .sizes = {64 * kib, 128 * kib, 256 * kib, 512 * kib, kib* kib}};
-  int rounds = 11;
-};
-
 struct contestant {
   const char* name;
   bool receiver_first;
 };
 constexpr std::array<contestant, 2> contestants{{{"handshake", false}, {"receiver first", true}}};
-
-/// Of one size, by one way.
-struct figures {
-  std::vector<double> first;   // µs of the first transfer of each round
-  std::vector<double> median;  // µs of the others, of each round
-};
 
 options with(const settings& chosen, const contestant& c) {
   options result = options_of(chosen);
@@ -79,62 +67,54 @@ task<std::vector<double>> transfers(const side& me, std::size_t size, std::size_
   co_return all;
 }
 
-void act(pair_member& member, const request& wanted) {
-  report out({{"size", "size"},
-              {"way", "way"},
-              {"µs", "us"},
-              {"p10", "p10"},
-              {"p90", "p90"},
-              {"first transfer µs", "first_us"},
-              {"against handshake", "ratio"},
-              {"first, against handshake", "first_ratio"}},
-             wanted.chosen.as_json);
-  if (member.rank() == 0)
-    out.title(fmt::format("{}; the receive waits; {} rounds in turns; ratio: median of the pairs",
-                          wanted.chosen.transport, wanted.rounds));
-  for (const std::size_t size : wanted.what.sizes) {
-    std::array<figures, contestants.size()> of;
-    const std::size_t count =
-        1 +
-        plan{.warm_up = 0, .batches = 5, .per_batch = 1}.scaled(wanted.what.effort * 10).batches;
-    for (int round = 0; round < wanted.rounds; ++round)
-      for (std::size_t turn = 0; turn != contestants.size(); ++turn) {
-        const std::size_t which = (turn + static_cast<std::size_t>(round)) % contestants.size();
-        place at(with(wanted.chosen, contestants[which]));
-        at.meet(member);
-        const auto us = run(at.ctx, transfers({at.ctx, at.peer, member.rank()}, size, count));
-        if (member.rank() == 0) {
-          of[which].first.push_back(us.front());
-          of[which].median.push_back(median({us.begin() + 1, us.end()}));
-        }
-        member.barrier();
-      }
-    if (member.rank() != 0) continue;
-    for (std::size_t i = 0; i != of.size(); ++i) {
-      auto line = make_line(head_of("rendezvous", wanted.chosen, size), "us", of[i].median);
-      line["way"] = contestants[i].name;
-      line["first_us"] = median(of[i].first);
-      line["ratio"] = median(paired_ratios(of[i].median, of[0].median));
-      line["first_ratio"] = median(paired_ratios(of[i].first, of[0].first));
-      out.add(line);
-    }
-  }
-  if (member.rank() == 0) out.finish();
-  member.barrier();
+void act(pair_member& member, const ways_request& wanted) {
+  // After the first transfer: as many as `effort` says, at least five.
+  const std::size_t others =
+      plan{.warm_up = 0, .batches = 5, .per_batch = 1}.scaled(wanted.what.effort * 10).batches;
+  medians_of_rounds first;  // µs of the first transfer, of the present size
+  compare(member, wanted, fmt::format("{}, the receive waits", wanted.chosen.transport),
+          {{"size", "size"},
+           {"way", "way"},
+           {"µs", "us"},
+           {"p10", "p10"},
+           {"p90", "p90"},
+           {"first transfer µs", "first_us"},
+           {"against handshake", "ratio"},
+           {"first, against handshake", "first_ratio"}},
+          {.count = contestants.size(),
+           .measure =
+               [&](std::size_t way, std::size_t size) {
+                 first.resize(contestants.size());
+                 place at(with(wanted.chosen, contestants[way]));
+                 at.meet(member);
+                 std::vector<double> us =
+                     run(at.ctx, transfers(side_at(at, member), size, 1 + others));
+                 member.barrier();  // then the contexts may end
+                 if (us.empty()) return us;
+                 first[way].push_back(us.front());
+                 us.erase(us.begin());
+                 return us;
+               },
+           .line =
+               [&](std::size_t way, std::size_t size, const medians_of_rounds& us) {
+                 json line = make_line(head_of("rendezvous", wanted.chosen, size), "us", us[way]);
+                 line["way"] = contestants[way].name;
+                 line["first_us"] = median(first[way]);
+                 line["ratio"] = median_ratio(us[way], us[0]);
+                 line["first_ratio"] = median_ratio(first[way], first[0]);
+                 if (way + 1 == contestants.size()) first.clear();
+                 return line;
+               }});
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
-  auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("rendezvous", "Long messages to receives that wait");
-  sub->add_option("--rounds", wanted->rounds, "Turns of both ways")->check(CLI::PositiveNumber);
-  add_job_options(*sub, wanted->what);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_sides("rendezvous", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
-  });
+  add_ways_command(app, "Long messages to receives that wait",
+                   std::make_shared<ways_request>(ways_request{
+                       .what = {.bench = "rendezvous",
+                                .sizes = {64 * kib, 128 * kib, 256 * kib, 512 * kib, 1024 * kib}}}),
+                   act);
 }
 
 }  // namespace weft::bench::rendezvous_command

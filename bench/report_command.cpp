@@ -47,6 +47,10 @@ void add(CLI::App& app) {
   sub->add_option("--guest", how.guest,
                   "The script that runs a command where there is an RDMA device")
       ->check(CLI::ExistingFile);
+  sub->add_option("--guest-seconds", how.guest_seconds,
+                  "How long it may be silent, beyond the limit of its longest command")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   auto* from =
       sub->add_option("--from", how.from, "Run nothing: draw the results in that folder's raw/")
           ->check(CLI::ExistingDirectory);

@@ -96,7 +96,7 @@ void tell(const request& wanted, const growth& grown, const std::vector<double>&
   out.add(line);
   line = make_line(head, half_rtt_us, crowded);
   line["idle_peers"] = wanted.peers;
-  line["ratio"] = median(paired_ratios(crowded, alone));
+  line["ratio"] = median_ratio(crowded, alone);
   line["rss_kib_per_connected_peer"] = grown.connected.rss;
   line["rss_kib_per_active_peer"] = grown.active.rss;
   line["pss_kib_per_connected_peer"] = grown.connected.pss;

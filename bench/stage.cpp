@@ -47,7 +47,7 @@ void on_stage(pair_member& member, const settings& chosen,
               const std::function<task<void>(side&)>& act) {
   place at(options_of(chosen));
   at.meet(member);
-  side self{at.ctx, at.peer, member.rank(), member.one_clock()};
+  side self = side_at(at, member);
   run(at.ctx, act(self));
   // Neither context ends while the other side's coroutine still runs.
   run(at.ctx, barrier(self));

@@ -31,6 +31,11 @@ struct place {
   void meet(pair_member& member);
 };
 
+/// This side, as a coroutine on `at` sees it.
+inline side side_at(place& at, const pair_member& member) {
+  return {at.ctx, at.peer, member.rank(), member.one_clock()};
+}
+
 /// Memory that two forked sides share, by which one passes the address of its listener.
 inline constexpr std::size_t longest_address = 256;
 

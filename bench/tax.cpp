@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
+#include "ways.hpp"
 
 namespace weft::bench::tax_command {
 namespace {
@@ -80,20 +81,12 @@ void act(pair_member& member, const request& wanted) {
   plan turns{.warm_up = 500, .batches = 5, .per_batch = 1000};
   turns = turns.scaled(wanted.effort);
   std::array<figures, 2> of;
-  for (int round = 0; round < wanted.rounds; ++round)
-    for (std::size_t turn = 0; turn < 2; ++turn) {
-      // The order changes, so that neither way always follows the other.
-      const std::size_t which = (turn + static_cast<std::size_t>(round)) % 2;
-      place& at = places[which];
-      const side me{at.ctx, at.peer, member.rank()};
-      const auto half_rtt = run(at.ctx, half_round_trips(me, message, turns));
-      const auto rate = run(at.ctx, windows(me, message, windowed));
-      if (member.rank() == 0) {
-        of[which].half_rtt.push_back(median(half_rtt));
-        of[which].rate.push_back(median(rate));
-      }
-      member.barrier();
-    }
+  in_turns(wanted.rounds, of.size(), [&](std::size_t which) {
+    const side me = side_at(places[which], member);
+    of[which].half_rtt.push_back(median(run(me.ctx, half_round_trips(me, message, turns))));
+    of[which].rate.push_back(median(run(me.ctx, windows(me, message, windowed))));
+    member.barrier();
+  });
   if (member.rank() == 0) {
     std::string all;
     for (const auto& name : everything)

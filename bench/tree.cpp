@@ -188,7 +188,7 @@ task<void> act(context& ctx, const request& wanted) {
       line["way"] = way;
       line["ranks"] = world.size();
       line["compute_us"] = compute_us;
-      line["ratio"] = median(paired_ratios(samples, of_messages));
+      line["ratio"] = median_ratio(samples, of_messages);
       table.add(line);
     };
     add("messages", of_messages);

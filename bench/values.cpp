@@ -105,7 +105,7 @@ task<void> act(side& me, const request& wanted) {
     auto line = make_line(head_of("values", wanted.chosen, sizeof(word)), half_rtt_us, of[which]);
     line["send"] = ways[which].send;
     line["receive"] = ways[which].receive;
-    line["ratio"] = median(paired_ratios(of[which], of[plain]));
+    line["ratio"] = median_ratio(of[which], of[plain]);
     out.add(line);
   }
   if (me.rank == 0) out.finish();

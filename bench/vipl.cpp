@@ -154,7 +154,7 @@ class measurement {
         line["kind"] = c.kind.empty() ? "chosen" : c.kind;
         line["memory"] = c.memory;
         line["level"] = wanted_.level;
-        if (key) line[key] = median(paired_ratios(samples, against));
+        if (key) line[key] = median_ratio(samples, against);
         out_.add(line);
       };
       add("latency", half_rtt_us, c.latency, "ratio", latency_);

@@ -110,7 +110,8 @@ struct paper {
 };
 
 /// Reads the description of a paper. Throws std::invalid_argument with the place of an error:
-/// a missing key, a value of the wrong kind, or the name of a command or series that is not there.
+/// a key that is missing or that there cannot be, a value of the wrong kind, or the name of a
+/// command or series that is not there.
 paper read_paper(const json& from);
 
 /// All *.json of a folder, in the order of their years. Throws std::invalid_argument with the

@@ -48,6 +48,23 @@ std::string left_out(const record& from, const json& select) {
   return {};
 }
 
+/// The values that lines must have: "contestant MPICH, size 8 or 64".
+std::string in_words(const json& select) {
+  const auto text = [](const json& one) {
+    return one.is_string() ? one.get<std::string>() : one.dump();
+  };
+  std::vector<std::string> all;
+  for (const auto& [key, wanted] : select.items()) {
+    std::vector<std::string> choices;
+    if (wanted.is_array())
+      for (const json& one : wanted) choices.push_back(text(one));
+    else
+      choices.push_back(text(wanted));
+    all.push_back(fmt::format("{} {}", key, fmt::join(choices, " or ")));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 std::string keys_of(const std::vector<json>& lines) {
   std::set<std::string> keys;
   for (const json& line : lines)
@@ -80,10 +97,11 @@ std::vector<value> select(const measured_series& what, const record& from,
   if (places.empty())
     notes.push_back(
         selected == 0
-            ? fmt::format("{}: of the {} lines of {} none has {}.{}", what.name, from.lines.size(),
-                          what.command, what.select.dump(), left_out(from, what.select))
+            ? fmt::format("{}: {} printed {} lines, none of them with {}.{}", what.name,
+                          what.command, from.lines.size(), in_words(what.select),
+                          left_out(from, what.select))
             : fmt::format("{}: the {} lines of {} with {} have no {} and {}; their keys are: {}.",
-                          what.name, selected, what.command, what.select.dump(), what.x.dump(),
+                          what.name, selected, what.command, in_words(what.select), what.x.dump(),
                           what.y, keys_of(from.lines)));
   if (most > 1)
     notes.push_back(
@@ -175,6 +193,10 @@ std::optional<value> value_at(const figure& in, const std::string& series, const
 
 std::string shown_unit(const experiment& what) {
   return what.relative_to.empty() ? what.y.unit : std::string{};
+}
+
+std::string unit_in_words(const experiment& what) {
+  return what.relative_to.empty() ? what.y.unit : "times that of " + what.relative_to;
 }
 
 }  // namespace weft::bench::page

@@ -39,10 +39,13 @@ struct verdict {
   std::string here;  ///< the values: "0.136 against 0.139 µs"
 };
 
-/// `near` is within a tenth of the larger one.
+/// `near` is within a tenth of the larger one. \param unit of both values, for `here`
 verdict judge(const claim& what, const figure& in, const std::string& unit);
 
 /// The unit of displayed values: that of y, and none of ratios.
 std::string shown_unit(const experiment& what);
+
+/// The same for a sentence: "µs", "times that of bare writes".
+std::string unit_in_words(const experiment& what);
 
 }  // namespace weft::bench::page

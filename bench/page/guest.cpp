@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
@@ -11,8 +13,6 @@
 
 namespace weft::bench::page {
 namespace {
-
-constexpr std::chrono::seconds start_limit{300};  // of the guest itself
 
 json as_json(const job& what) {
   return {{"name", what.name},
@@ -41,17 +41,20 @@ bool has_rdma_device() {
   return false;
 }
 
-std::string run_guest(const std::vector<job>& jobs, const std::filesystem::path& script,
+std::string run_guest(const std::vector<job>& jobs, const page_options& how,
                       const std::filesystem::path& raw) {
-  if (script.empty())
+  if (how.guest.empty())
     return "it needs an RDMA device; ./dev report runs it in a guest that has one (or: --guest "
            "tests/rdma_guest/guest.sh)";
   const auto kept = std::filesystem::canonical(raw);
   json list = json::array();
-  std::chrono::seconds limit = start_limit;
+  const std::chrono::milliseconds grace(std::llround(how.guest_seconds * 1000));
+  auto limit = std::chrono::ceil<std::chrono::seconds>(grace);
+  std::chrono::milliseconds silence{0};
   for (const job& one : jobs) {
     list.push_back(as_json(one));
     limit += one.limit;
+    silence = std::max<std::chrono::milliseconds>(silence, one.limit);
     for (const char* end : {".jsonl", ".run.json"})
       std::filesystem::remove(kept / (one.name + end));
   }
@@ -59,7 +62,7 @@ std::string run_guest(const std::vector<job>& jobs, const std::filesystem::path&
   write_file(file, list.dump(1) + '\n');
   command what;
   what.argv = {"bash",
-               script.string(),
+               how.guest.string(),
                "--seconds",
                fmt::format("{}", limit.count()),
                "--keep",
@@ -68,8 +71,13 @@ std::string run_guest(const std::vector<job>& jobs, const std::filesystem::path&
                "report",
                "--guest-commands",
                file.string()};
+  // It prints the name of each command that begins.
+  silence += grace;
   // The script ends the guest itself; this limit is for the script.
-  const command_result ended = run_command(what, limit + std::chrono::seconds(30));
+  const command_result ended = run_command(what, limit + std::chrono::seconds(30), silence);
+  if (ended.timed_out)
+    return fmt::format("the guest did not answer within {} s",
+                       static_cast<double>(silence.count()) / 1000);
   if (ended.status == 77) return "there is no RDMA device, and no guest with one:\n" + ended.err;
   return ended.reason();
 }

@@ -17,9 +17,11 @@ bool has_rdma_device();
 /// Runs one job here.
 record run_job(const job& what);
 
-/// Runs `jobs` by `script` (tests/rdma_guest/guest.sh), which leaves their records in `raw`.
-/// Records of earlier runs are gone. \return why not all of them were run; empty: they were
-std::string run_guest(const std::vector<job>& jobs, const std::filesystem::path& script,
+/// Runs `jobs` by the script `how.guest` (tests/rdma_guest/guest.sh), which leaves their records in
+/// `raw`. Records of earlier runs are gone. A guest that hangs is ended: it has to start, or to end
+/// a command, within `how.guest_seconds` beyond the limit of the longest command.
+/// \return why not all of them were run; empty: they were
+std::string run_guest(const std::vector<job>& jobs, const page_options& how,
                       const std::filesystem::path& raw);
 
 }  // namespace weft::bench::page

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plot/text.hpp"
 
 namespace weft::bench::page {
@@ -35,10 +37,11 @@ std::string facts_of(const json& machine) {
   return html + "</dl>\n";
 }
 
+/// With a place for the number of papers.
 constexpr const char* introduction = R"(
-<p>Five papers on message passing, and their experiments repeated with weft on this machine. Each
-picture has what was measured here (solid lines, filled shapes) beside what the paper’s text or tables
-say (dashed lines, hollow shapes).</p>
+<p>This page repeats the experiments of {} on message passing with weft, on one machine. Each picture
+shows the values measured here (solid lines, filled shapes) beside those that the paper states (dashed
+lines, hollow shapes).</p>
 <details><summary>How to read the pictures</summary>
 <ul class="plain">
 <li>The papers’ machines are about twenty years old. Times are not comparable with theirs; the
@@ -55,14 +58,16 @@ none: there the processor does the device’s work, and everything is slower.</l
 )";
 
 std::string contents_of(const std::vector<std::pair<const paper*, std::vector<result>>>& all) {
-  std::string html = "<nav aria-label=\"Contents\">\n";
+  std::string html =
+      "<nav aria-label=\"Contents\">\n<p class=\"small soft\">The marks count the claims of an "
+      "experiment that hold here: ✓ all of them, ✗ not all.</p>\n";
   for (const auto& [of, results] : all) {
     html +=
-        fmt::format("<h3><a href=\"#{}\">{}</a></h3>\n<ol>\n", escaped(of->id), escaped(of->title));
+        fmt::format("<h3><a href=\"#{}\">{}</a></h3>\n<ol>\n", escaped(of->id), prose(of->title));
     for (const result& one : results)
       html += fmt::format("<li><a href=\"#{}\"><span class=\"label\">{}</span> {}</a>{}</li>\n",
-                          escaped(one.what->id), escaped(one.what->label), escaped(one.what->title),
-                          badge_of(one.counts()));
+                          escaped(one.what->id), escaped(one.what->label), prose(one.what->title),
+                          badge_of(one));
     html += "</ol>\n";
   }
   return html + "</nav>\n";
@@ -71,7 +76,7 @@ std::string contents_of(const std::vector<std::pair<const paper*, std::vector<re
 std::string section_of(const paper& of, const std::vector<result>& results,
                        const records& measured) {
   std::string html =
-      fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", escaped(of.id), escaped(of.title));
+      fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", escaped(of.id), prose(of.title));
   std::string origin = of.authors;
   if (!of.where.empty()) origin += (origin.empty() ? "" : ". ") + of.where;
   if (!of.year.empty() && of.where.find(of.year) == std::string::npos) origin += ", " + of.year;
@@ -79,13 +84,13 @@ std::string section_of(const paper& of, const std::vector<result>& results,
   if (!of.machine.empty())
     html +=
         fmt::format("<p class=\"small\"><span class=\"soft\">The paper’s machine:</span> {}</p>\n",
-                    escaped(of.machine));
+                    prose(of.machine));
   for (const result& one : results) html += html_of(one, measured);
   if (!of.unavailable.empty()) {
     html += "<h3>Not repeated</h3>\n<ul class=\"plain\">\n";
     for (const auto& one : of.unavailable)
       html += fmt::format("<li><span class=\"label\">{}</span> {}</li>\n", escaped(one.label),
-                          escaped(one.why));
+                          prose(one.why));
     html += "</ul>\n";
   }
   return html + "</section>\n";
@@ -116,14 +121,18 @@ std::vector<result> results_of(const paper& of, const records& measured) {
   for (const experiment& what : of.experiments) {
     result next{.of = &of, .what = &what, .shown = figure_of(of, what, measured), .verdicts = {}};
     for (const claim& one : what.claims)
-      next.verdicts.push_back(judge(one, next.shown, shown_unit(what)));
+      next.verdicts.push_back(judge(one, next.shown, unit_in_words(what)));
     results.push_back(std::move(next));
   }
   return results;
 }
 
-std::string badge_of(const tally& counts) {
-  if (counts.all() == 0) return {};
+std::string badge_of(const result& what) {
+  const tally counts = what.counts();
+  const bool measured =
+      std::any_of(what.shown.all.begin(), what.shown.all.end(),
+                  [](const figure_series& one) { return !one.quoted && !one.points.empty(); });
+  if (counts.all() == 0 && measured) return {};
   if (counts.agree + counts.differ == 0) return "<span class=\"badge none\">not measured</span>";
   if (counts.agree == counts.all())
     return fmt::format("<span class=\"badge good\">✓ {} of {}</span>", counts.agree, counts.all());
@@ -150,11 +159,10 @@ std::string html_of(const std::vector<paper>& papers, const records& measured,
       "<title>weft: the experiments of the papers, repeated</title>\n<style>" +
       style_of_page() +
       "</style>\n</head>\n<body>\n<header>\n<h1>The papers’ experiments, repeated</h1>\n";
-  html += introduction;
+  html += fmt::format(introduction, plural(static_cast<int>(papers.size()), "paper"));
   html += score_of(total);
-  html += fmt::format("<p class=\"small soft\">{} of {}, measured on:</p>\n",
-                      plural(experiments, "experiment"),
-                      plural(static_cast<int>(papers.size()), "paper"));
+  html += fmt::format("<p class=\"small soft\">{}, measured on:</p>\n",
+                      plural(experiments, "experiment"));
   html += facts_of(machine) + "</header>\n" + contents_of(all) + "<main>\n";
   for (const auto& [of, results] : all) html += section_of(*of, results, measured);
   return html + "</main>\n</body>\n</html>\n";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "page/experiment.hpp"
@@ -37,11 +38,16 @@ struct result {
 
 std::vector<result> results_of(const paper& of, const records& measured);
 
+/// Text for HTML, as `plot::escaped`, with the apostrophes of print; an option like --nas stays on
+/// one line.
+std::string prose(std::string_view text);
+
 /// Parts of the page.
 std::string style_of_page();
 std::string html_of(const result& what, const records& measured);
 std::string values_table(const result& what);
-/// A mark with text: colour alone does not show agreement. Empty if there are no claims.
-std::string badge_of(const tally& counts);
+/// A mark with text: colour alone does not show agreement. Empty if there are no claims, but
+/// something was measured.
+std::string badge_of(const result& what);
 
 }  // namespace weft::bench::page

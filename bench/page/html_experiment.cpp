@@ -43,10 +43,10 @@ std::string claims_of(const result& what) {
     const verdict& made = what.verdicts[i];
     const mark shown = mark_of(made.is);
     html += fmt::format("<li data-verdict=\"{0}\"><span class=\"badge {1}\">{2}{0}</span>{3}",
-                        shown.word, shown.css, shown.sign, escaped(one.text));
+                        shown.word, shown.css, shown.sign, prose(one.text));
     std::vector<std::string> figures;
-    if (!made.here.empty()) figures.push_back("here: " + escaped(made.here));
-    if (!one.paper.empty()) figures.push_back("paper: " + escaped(one.paper));
+    if (!made.here.empty()) figures.push_back("here: " + prose(made.here));
+    if (!one.paper.empty()) figures.push_back("paper: " + prose(one.paper));
     if (!figures.empty())
       html += fmt::format("<span class=\"figures\">{}</span>", fmt::join(figures, " · "));
     html += "</li>\n";
@@ -59,6 +59,11 @@ std::string caption_of(const result& what) {
   std::set<std::string> sources;
   for (const auto& one : what.shown.all)
     if (one.quoted && !one.source.empty()) sources.insert(one.source);
+  // Of "section 5" and "section 5: about 10 µs" the latter says all.
+  std::erase_if(sources, [&](const std::string& one) {
+    const auto longer = sources.upper_bound(one);
+    return longer != sources.end() && longer->starts_with(one + ':');
+  });
   std::string text;
   const bool spreads =
       std::any_of(what.shown.all.begin(), what.shown.all.end(), [](const figure_series& one) {
@@ -75,14 +80,14 @@ std::string caption_of(const result& what) {
     text += fmt::format("Dashed and hollow: the paper’s values on its machine{}. ",
                         sources.empty() ? "" : fmt::format(" ({})", fmt::join(sources, "; ")));
   if (!quoted) text += "The paper’s text gives no values to draw. ";
-  return text.empty() ? text : "<figcaption>" + escaped(text) + "</figcaption>\n";
+  return text.empty() ? text : "<figcaption>" + prose(text) + "</figcaption>\n";
 }
 
 std::string notes_of(const result& what) {
   if (what.shown.notes.empty()) return {};
   std::string html = "<div class=\"problem\"><ul class=\"plain\">\n";
   for (const std::string& note : what.shown.notes)
-    html += fmt::format("<li>{}</li>\n", escaped(note));
+    html += fmt::format("<li>{}</li>\n", prose(note));
   return html + "</ul></div>\n";
 }
 
@@ -147,7 +152,7 @@ std::string html_of(const result& what, const records& measured) {
   const experiment& of = *what.what;
   std::string html =
       fmt::format("<article id=\"{}\">\n<h3><span class=\"label\">{}</span> {}</h3>\n<p>{}</p>\n",
-                  escaped(of.id), escaped(of.label), escaped(of.title), escaped(of.shows));
+                  escaped(of.id), escaped(of.label), prose(of.title), prose(of.shows));
   html += notes_of(what);
   const bool any = !places_of(what.shown).empty();
   if (any) {

@@ -53,7 +53,9 @@ ul.claims .badge{margin-right:.4rem}
 .figures{display:block;color:var(--soft);font-size:.875rem}
 details{margin:.5rem 0;font-size:.9375rem}
 summary{cursor:pointer;color:var(--link);padding:.2rem 0}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;background:linear-gradient(to left,var(--card) 30%,transparent) right/2.5rem 100%
+no-repeat local,linear-gradient(to left,var(--edge),transparent) right/.9rem 100% no-repeat scroll}
+.option{white-space:nowrap}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;margin:.3rem 0}
 th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--edge);vertical-align:baseline}
 th{font-weight:600;vertical-align:bottom}

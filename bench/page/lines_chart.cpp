@@ -10,11 +10,21 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/table.hpp"
+
 namespace weft::bench::page {
 namespace {
 
 std::string text_of(const json& what) {
   return what.is_string() ? what.get<std::string>() : what.dump();
+}
+
+/// The value of a key in a name: "shm", "4 KiB", "ranks 4".
+std::string value_of(const json& line, const std::string& key) {
+  const json& what = line[key];
+  if (what.is_string()) return what.get<std::string>();
+  if (key == "size" && what.is_number_unsigned()) return size_text(what.get<std::size_t>());
+  return key + ' ' + what.dump();
 }
 
 [[noreturn]] void no_key(const std::string& key, const std::vector<json>& lines, bool numbers) {
@@ -163,8 +173,7 @@ plot::chart chart_of(const std::vector<json>& all, const chart_choice& wanted) {
     xs.push_back(at);
     std::vector<std::string> name;
     for (const std::string& key : keys)
-      if (line.contains(key))
-        name.push_back(line[key].is_string() ? text_of(line[key]) : key + ' ' + text_of(line[key]));
+      if (line.contains(key)) name.push_back(value_of(line, key));
     series_named(result, name.empty() ? result.y.label : fmt::format("{}", fmt::join(name, ", ")))
         .points.push_back(point_of(line, at, y));
   }

@@ -37,7 +37,7 @@ struct metric {
   const char* unit;
 };
 
-/// The figure that most lines have; nullptr: none of those that weft-bench prints.
+/// The main figure of most lines; nullptr: none of those that weft-bench prints.
 const metric* metric_of(const std::vector<json>& lines);
 const metric* find_metric(const std::string& key);
 /// Whether a key describes samples (p10, mean ...) or a verdict on them, so that it is neither x

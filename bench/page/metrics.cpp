@@ -8,15 +8,16 @@
 namespace weft::bench::page {
 namespace {
 
-// The main figure of a line comes before those that are derived from it.
+// The main figure of a line comes before those that are derived from it. The first one that most
+// lines have is drawn.
 constexpr std::array<metric, 26> metrics{{
+    {"excess_us", "wait beyond the transfer", "µs"},
     {"half_rtt_us", "half a round trip", "µs"},
     {"mb_s", "bandwidth", "10⁶ B/s"},
     {"mmsg_s", "rate", "10⁶ messages/s"},
     {"us_per_call", "time of a call", "µs"},
     {"us_per_message", "time of a message", "µs"},
     {"beyond_us", "time beyond the computation", "µs"},
-    {"excess_us", "wait beyond the transfer", "µs"},
     {"ms_per_job", "time of a job", "ms"},
     {"us", "time", "µs"},
     {"ns", "time", "ns"},
@@ -38,9 +39,9 @@ constexpr std::array<metric, 26> metrics{{
     {"us_per_barrier", "time of a barrier", "µs"},
 }};
 
-constexpr std::array<std::string_view, 13> of_samples{"samples", "min",   "p10",      "p25", "p50",
-                                                      "p75",     "p90",   "p99",      "max", "mean",
-                                                      "rounds",  "count", "deviation"};
+constexpr std::array<std::string_view, 14> of_samples{
+    "samples", "min", "p10",  "p25",    "p50",   "p75",       "p90",
+    "p99",     "max", "mean", "rounds", "count", "deviation", "target"};
 
 }  // namespace
 
@@ -52,11 +53,13 @@ const metric* find_metric(const std::string& key) {
 
 const metric* metric_of(const std::vector<json>& lines) {
   const metric* best = nullptr;
-  long most = 0;
+  std::size_t most = 0;
   for (const metric& one : metrics) {
-    const long count = std::count_if(lines.begin(), lines.end(), [&](const json& line) {
-      return line.contains(one.key) && line[one.key].is_number();
-    });
+    const auto count =
+        static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [&](const json& line) {
+          return line.contains(one.key) && line[one.key].is_number();
+        }));
+    if (2 * count > lines.size()) return &one;
     if (count > most) {
       most = count;
       best = &one;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "plot/text.hpp"
 
@@ -34,6 +36,28 @@ plot::series series_of(const figure_series& from, const std::vector<json>& place
   return result;
 }
 
+/// The bytes of "16 KiB"; nothing if the text is no size.
+std::optional<double> bytes_of(const json& text) {
+  static constexpr std::pair<const char*, double> units[] = {
+      {" B", 1.0}, {" KiB", 1024.0}, {" MiB", 1024.0 * 1024}, {" GiB", 1024.0 * 1024 * 1024}};
+  const std::string all = text.get<std::string>();
+  const std::size_t digits = all.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string::npos) return std::nullopt;
+  for (const auto& [unit, factor] : units)
+    if (all.substr(digits) == unit) return std::stod(all) * factor;
+  return std::nullopt;
+}
+
+/// Numbers and sizes in ascending order; other texts as they come.
+void sort_places(std::vector<json>& places) {
+  const auto all = [&](auto is) { return std::all_of(places.begin(), places.end(), is); };
+  if (all([](const json& x) { return x.is_number(); }))
+    std::sort(places.begin(), places.end());
+  else if (all([](const json& x) { return x.is_string() && bytes_of(x); }))
+    std::stable_sort(places.begin(), places.end(),
+                     [](const json& a, const json& b) { return *bytes_of(a) < *bytes_of(b); });
+}
+
 std::string description_of(const experiment& what) {
   std::string series;
   for (const auto& one : what.series) series += (series.empty() ? "" : ", ") + one.name;
@@ -56,8 +80,7 @@ std::vector<json> places_of(const figure& shown) {
   for (const auto& one : shown.all)
     for (const value& each : one.points)
       if (std::find(places.begin(), places.end(), each.x) == places.end()) places.push_back(each.x);
-  if (std::all_of(places.begin(), places.end(), [](const json& x) { return x.is_number(); }))
-    std::sort(places.begin(), places.end());
+  sort_places(places);
   return places;
 }
 

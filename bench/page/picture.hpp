@@ -9,7 +9,7 @@ namespace weft::bench::page {
 /// The chart of an experiment; series that it is relative to are the rule at 1.
 plot::chart picture_of(const experiment& what, const figure& shown);
 
-/// The x of all series: numbers in ascending order, texts in the order in which they come.
+/// The x of all series: numbers and sizes ("16 KiB") in ascending order, other texts as they come.
 std::vector<json> places_of(const figure& shown);
 
 /// A place as text, "64 K", "Allreduce".

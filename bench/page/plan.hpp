@@ -18,6 +18,7 @@ struct page_options {
   std::filesystem::path out = "weft-report";
   std::filesystem::path from{};   ///< draw the records of that page, run nothing
   std::filesystem::path guest{};  ///< the script that runs a command where there is an RDMA device
+  double guest_seconds = 300;     ///< how long it may be silent, beyond its longest command
   std::filesystem::path nas{};    ///< the folder of the NAS Parallel Benchmarks
   std::vector<std::string> only{};  ///< papers, or paper/experiment
   std::string revision{};           ///< of the sources, for the page

@@ -3,82 +3,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <concepts>
 #include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <utility>
 
 #include "page/experiment.hpp"
+#include "page/fields.hpp"
 
 namespace weft::bench::page {
 namespace {
 
-[[noreturn]] void wrong(const std::string& what) { throw std::invalid_argument(what); }
-
-/// Does `work`, and says in its errors where it was.
-template <class Work>
-auto in_place(const std::string& place, Work work) {
-  try {
-    return work();
-  } catch (const json::exception& error) {
-    throw std::invalid_argument(place + ": " + error.what());
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(place + ": " + error.what());
-  }
-}
-
-const json& at(const json& in, const char* key) {
-  if (!in.is_object()) wrong("this is no object");
-  const auto found = in.find(key);
-  if (found == in.end()) wrong(fmt::format("there is no key \"{}\"", key));
-  return *found;
-}
-
-template <class T>
-T get(const json& in, const char* key) {
-  const json& found = at(in, key);
-  return in_place(fmt::format("\"{}\"", key), [&] { return found.get<T>(); });
-}
-
-template <class T>
-T get_or(const json& in, const char* key, T otherwise) {
-  return in.is_object() && in.contains(key) ? get<T>(in, key) : otherwise;
-}
-
-/// The value of the text of `key` in a list of names.
-template <class T, std::size_t N>
-T choice(const json& in, const char* key, const std::pair<const char*, T> (&names)[N],
-         const char* otherwise = nullptr) {
-  const std::string text =
-      otherwise != nullptr ? get_or<std::string>(in, key, otherwise) : get<std::string>(in, key);
-  std::vector<std::string> known;
-  for (const auto& [name, meaning] : names) {
-    if (text == name) return meaning;
-    known.emplace_back(name);
-  }
-  wrong(fmt::format("\"{}\" is \"{}\"; it can be {}", key, text, fmt::join(known, ", ")));
-}
-
-/// Each element of the list `key`, with its number and name in errors.
-template <class T, class Read>
-std::vector<T> list(const json& in, const char* key, Read read) {
-  std::vector<T> result;
-  if (!in.contains(key)) return result;
-  if (!in[key].is_array()) wrong(fmt::format("\"{}\" is no list", key));
-  for (const json& one : in[key]) {
-    std::string place = fmt::format("{}[{}]", key, result.size());
-    for (const char* name : {"id", "name", "text", "label"})
-      if (one.is_object() && one.contains(name) && one[name].is_string()) {
-        place += fmt::format(" ({})", one[name].template get<std::string>());
-        break;
-      }
-    in_place(place, [&] { result.push_back(read(one)); });
-  }
-  return result;
-}
+using namespace fields;
 
 measurement read_command(const std::string& id, const json& from) {
+  check_keys(from, {"run", "quick", "full", "quick_seconds", "full_seconds", "timeout_seconds",
+                    "environment", "guest", "needs"});
   measurement result{
       .id = id,
       .run = get<std::vector<std::string>>(from, "run"),
@@ -92,18 +29,18 @@ measurement read_command(const std::string& id, const json& from) {
       .needs = get_or<std::string>(from, "needs", "")};
   if (from.contains("timeout_seconds"))
     result.timeout_seconds = get<double>(from, "timeout_seconds");
-  if (result.run.empty()) wrong("\"run\" is empty");
+  if (result.run.empty()) refuse("\"run\" is empty");
   if (result.needs != "" && result.needs != "mpi" && result.needs != "nas")
-    wrong(fmt::format("\"needs\" is \"{}\"; it can be mpi or nas", result.needs));
+    refuse(fmt::format("\"needs\" is \"{}\"; it can be mpi or nas", result.needs));
   // The name of a file.
   if (id.empty() || id.find('/') != std::string::npos || id.front() == '.')
-    wrong("the name of a command is also a file's: it has no / and does not begin with a point");
+    refuse("the name of a command is also a file's: it has no / and does not begin with a point");
   return result;
 }
 
 value read_point(const json& from) {
   if (!from.is_array() || from.size() < 2 || from.size() > 4 || !from[1].is_number())
-    wrong("a point is [x, y], or [x, y, low, high]");
+    refuse("a point is [x, y], or [x, y, low, high]");
   value result{.x = from[0], .y = from[1].get<double>()};
   if (from.size() == 4) {
     result.low = from[2].get<double>();
@@ -113,16 +50,18 @@ value read_point(const json& from) {
 }
 
 paper_series read_paper_series(const json& from) {
+  check_keys(from, {"name", "points", "source", "relative_to", "like"});
   paper_series result{.name = get<std::string>(from, "name"),
                       .points = list<value>(from, "points", read_point),
                       .source = get_or<std::string>(from, "source", ""),
                       .relative_to = get_or<std::string>(from, "relative_to", ""),
                       .like = get_or<std::string>(from, "like", "")};
-  if (result.points.empty()) wrong("it has no points");
+  if (result.points.empty()) refuse("it has no points");
   return result;
 }
 
 measured_series read_series(const json& from) {
+  check_keys(from, {"name", "role", "command", "select", "x", "y", "spread", "factor"});
   measured_series result{
       .name = get<std::string>(from, "name"),
       .role = choice<series_role>(
@@ -137,7 +76,8 @@ measured_series read_series(const json& from) {
       .factor = get_or<double>(from, "factor", 1)};
   if (from.contains("spread")) result.spread = get<std::array<std::string, 2>>(from, "spread");
   if (!result.x.is_string() && !(result.x.is_object() && result.x.contains("value")))
-    wrong("\"x\" is the key of a line, or {\"value\": ...}");
+    refuse("\"x\" is the key of a line, or {\"value\": ...}");
+  if (result.x.is_object()) in_place("\"x\"", [&] { check_keys(result.x, {"value"}); });
   return result;
 }
 
@@ -146,8 +86,10 @@ side_of_claim read_side(const json& in, const char* key) {
   return in_place(fmt::format("\"{}\"", key), [&] {
     side_of_claim result;
     if (from.is_object() && from.contains("value")) {
+      check_keys(from, {"value"});
       result.number = get<double>(from, "value");
     } else {
+      check_keys(from, {"series", "x", "value"});
       result.series = get<std::string>(from, "series");
       result.x = at(from, "x");
     }
@@ -156,6 +98,7 @@ side_of_claim read_side(const json& in, const char* key) {
 }
 
 claim read_claim(const json& from) {
+  check_keys(from, {"text", "left", "right", "is", "paper"});
   return {.text = get<std::string>(from, "text"),
           .left = read_side(from, "left"),
           .right = read_side(from, "right"),
@@ -166,6 +109,7 @@ claim read_claim(const json& from) {
 }
 
 plot::axis read_axis(const json& from, bool* categories) {
+  check_keys(from, {"label", "unit", "scale"});
   plot::axis result{.label = get_or<std::string>(from, "label", ""),
                     .unit = get_or<std::string>(from, "unit", ""),
                     .scale = plot::scale_kind::linear};
@@ -188,11 +132,11 @@ void check_names(const experiment& what, const paper& in) {
   for (const auto& one : what.series) names.push_back(one.name);
   const auto known = [&](const std::string& name) {
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-      wrong(fmt::format("there is no series \"{}\"; there are: {}", name, fmt::join(names, ", ")));
+      refuse(fmt::format("there is no series \"{}\"; there are: {}", name, fmt::join(names, ", ")));
   };
   for (auto one = names.begin(); one != names.end(); ++one)
     if (std::find(names.begin(), one, *one) != one)
-      wrong(fmt::format("there are two series \"{}\"", *one));
+      refuse(fmt::format("there are two series \"{}\"", *one));
   known(what.relative_to);
   for (const auto& one : what.paper) {
     known(one.relative_to);
@@ -204,10 +148,12 @@ void check_names(const experiment& what, const paper& in) {
   }
   for (const auto& one : what.series)
     if (!in.commands.contains(one.command))
-      wrong(fmt::format("series \"{}\": there is no command \"{}\"", one.name, one.command));
+      refuse(fmt::format("series \"{}\": there is no command \"{}\"", one.name, one.command));
 }
 
 experiment read_experiment(const json& from, const paper& in) {
+  check_keys(from, {"id", "label", "title", "shows", "kind", "x", "y", "relative_to", "paper",
+                    "series", "claims"});
   experiment result;
   result.id = get<std::string>(from, "id");
   result.label = get<std::string>(from, "label");
@@ -230,6 +176,8 @@ experiment read_experiment(const json& from, const paper& in) {
 }  // namespace
 
 paper read_paper(const json& from) {
+  check_keys(from, {"id", "title", "authors", "where", "year", "machine", "commands", "experiments",
+                    "unavailable"});
   paper result;
   result.id = get<std::string>(from, "id");
   result.title = get<std::string>(from, "title");
@@ -239,7 +187,7 @@ paper read_paper(const json& from) {
     result.year = from["year"].is_string() ? get<std::string>(from, "year") : from["year"].dump();
   result.machine = get_or<std::string>(from, "machine", "");
   const json commands = get_or<json>(from, "commands", json::object());
-  if (!commands.is_object()) wrong("\"commands\" is no object");
+  if (!commands.is_object()) refuse("\"commands\" is no object");
   for (const auto& [id, one] : commands.items())
     in_place(fmt::format("command {}", id), [&, &name = id, &body = one] {
       result.commands.emplace(name, read_command(name, body));
@@ -247,6 +195,7 @@ paper read_paper(const json& from) {
   result.experiments = list<experiment>(
       from, "experiments", [&](const json& one) { return read_experiment(one, result); });
   result.unavailable = list<unavailable_experiment>(from, "unavailable", [](const json& one) {
+    check_keys(one, {"label", "why"});
     return unavailable_experiment{get<std::string>(one, "label"), get<std::string>(one, "why")};
   });
   return result;
@@ -254,7 +203,7 @@ paper read_paper(const json& from) {
 
 std::vector<paper> read_papers(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder))
-    wrong(fmt::format("there is no folder {}", folder.string()));
+    refuse(fmt::format("there is no folder {}", folder.string()));
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
@@ -265,7 +214,7 @@ std::vector<paper> read_papers(const std::filesystem::path& folder) {
       std::ifstream in(file);
       result.push_back(read_paper(json::parse(in)));
     });
-  if (result.empty()) wrong(fmt::format("there are no *.json in {}", folder.string()));
+  if (result.empty()) refuse(fmt::format("there are no *.json in {}", folder.string()));
   std::stable_sort(result.begin(), result.end(),
                    [](const paper& a, const paper& b) { return a.year < b.year; });
   return result;

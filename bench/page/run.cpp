@@ -41,17 +41,23 @@ records run_all(const std::vector<job>& jobs, const page_options& how) {
   const auto raw = how.out / "raw";
   std::filesystem::create_directories(raw);
   records result;
+  // In a file as well, for a page that is drawn again.
+  const auto keep_failure = [&](const job& one, const std::string& why) {
+    const record made = failed(one, why);
+    save_record(raw, one.name, made);
+    put(result, one, made);
+  };
   std::vector<job> here, guest;
   for (const job& one : jobs) {
-    if (!one.missing.empty()) {
-      put(result, one, failed(one, one.missing));
-      continue;
-    }
     if (how.keep)
       if (const auto kept = load_record(raw, one.name); kept && kept->ok()) {
         put(result, one, *kept);
         continue;
       }
+    if (!one.missing.empty()) {
+      keep_failure(one, one.missing);
+      continue;
+    }
     (one.guest && !has_rdma_device() ? guest : here).push_back(one);
   }
 
@@ -68,10 +74,14 @@ records run_all(const std::vector<job>& jobs, const page_options& how) {
   }
   if (!guest.empty()) {
     progress.begin(fmt::format("{} commands in the guest", guest.size()), in_guest);
-    const std::string problem = run_guest(guest, how.guest, raw);
+    const std::string problem = run_guest(guest, how, raw);
     progress.end(problem);
-    for (const job& one : guest)
-      put(result, one, load_record(raw, one.name).value_or(failed(one, problem)));
+    for (const job& one : guest) {
+      if (const auto made = load_record(raw, one.name))
+        put(result, one, *made);
+      else
+        keep_failure(one, problem);
+    }
   }
   return result;
 }

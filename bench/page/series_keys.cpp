@@ -9,7 +9,7 @@ namespace weft::bench::page {
 namespace {
 
 // Nearly every line has these, and the others say more.
-constexpr const char* late[] = {"transport", "progress", "bench", "size"};
+constexpr const char* late[] = {"transport", "progress", "bench", "size", "file"};
 
 bool is_late(const std::string& key) {
   return std::find(std::begin(late), std::end(late), key) != std::end(late);

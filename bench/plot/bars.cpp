@@ -15,11 +15,18 @@ namespace {
 constexpr double row_height = 20;
 constexpr double thickness = 12;
 constexpr double most_of_names = 0.44;  // of the width
+constexpr double beside_names = 12;     // left of a name and right of it
+constexpr double name_line = 14;        // of a name in several lines
 
 struct row {
   std::string name;
   std::size_t of;  ///< the number of its series
   point at;
+  std::vector<std::string> lines = {};  ///< of the name
+
+  double height() const {
+    return row_height + name_line * static_cast<double>(std::max<std::size_t>(lines.size(), 1) - 1);
+  }
 };
 
 struct group {
@@ -75,7 +82,11 @@ void draw_row(canvas& on, const chart& what, const scale& y, range shown, double
   const double begin = dots ? left : y.at(0);
   const std::string hover =
       "<title>" + escaped(hover_text(what, what.all[one.of], one.at)) + "</title>";
-  on.text("", left - 8, middle + 4.5, anchor::end, shortened(one.name, left - 12, font_size));
+  double base = middle + 4.5 - (one.height() - row_height) / 2;
+  for (const std::string& line : one.lines) {
+    on.text("", left - 8, base, anchor::end, line);
+    base += name_line;
+  }
   if (dots) {
     on.line("stem", begin, middle, end, middle);
     on.raw(open_marker(style, end, middle) + hover + "</path>");
@@ -98,20 +109,24 @@ void draw_row(canvas& on, const chart& what, const scale& y, range shown, double
 
 void draw_bars(canvas& on, const chart& what) {
   const auto styles = styles_of(what);
-  const auto groups = groups_of(what);
+  auto groups = groups_of(what);
   const axis_values values = values_of(what);
   const range y_range = round_range(values.y, what.y.scale, true);
 
   double left = 0, beside = 0, height = 0;
-  for (const group& some : groups) {
-    height += (some.heading.empty() ? 0 : row_height) + 4;
+  for (const group& some : groups)
     for (const row& one : some.rows) {
-      left = std::max(left, text_width(one.name, font_size) + 12);
+      left = std::max(left, text_width(one.name, font_size) + beside_names);
       beside = std::max(beside, text_width(value_text(one.at.y, what.y.unit), font_size) + 8);
-      height += row_height;
+    }
+  left = std::min(left, picture_width * most_of_names);
+  for (group& some : groups) {
+    height += (some.heading.empty() ? 0 : row_height) + 4;
+    for (row& one : some.rows) {
+      one.lines = wrapped(one.name, left - beside_names, font_size, 2);
+      height += one.height();
     }
   }
-  left = std::min(left, picture_width * most_of_names);
   const double right = picture_width - std::max(beside, 14.0) - 4;
   const scale y(what.y.scale, y_range, left, right);
   const double top = on.height() + 4, bottom = top + height;
@@ -124,6 +139,9 @@ void draw_bars(canvas& on, const chart& what) {
   if (what.rule && has_place(*what.rule, what.y.scale))
     on.line("rule", y.at(*what.rule), top, y.at(*what.rule), bottom);
 
+  const double zero = what.y.scale == scale_kind::linear ? y.at(std::max(0.0, y_range.low)) : left;
+  on.line("base", zero, top, zero, bottom);
+
   // Rows are drawn in the order of series, so that each series is one element.
   double at = top;
   std::vector<std::pair<const row*, double>> placed;
@@ -134,8 +152,8 @@ void draw_bars(canvas& on, const chart& what) {
       at += row_height;
     }
     for (const row& one : some.rows) {
-      placed.emplace_back(&one, at + row_height / 2);
-      at += row_height;
+      placed.emplace_back(&one, at + one.height() / 2);
+      at += one.height();
     }
     at += 4;
   }
@@ -146,9 +164,6 @@ void draw_bars(canvas& on, const chart& what) {
       if (one->of == i) draw_row(on, what, y, y_range, left, *one, styles[i], middle);
     on.raw("</g>");
   }
-  const double zero = what.y.scale == scale_kind::linear ? y.at(std::max(0.0, y_range.low)) : left;
-  on.line("base", zero, top, zero, bottom);
-
   on.grow(4 + height + 18 + line_height);
   on.text("soft", right, on.height() - 3, anchor::end, label_of(what.y) + " →");
   on.grow(2);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "plot/text.hpp"
@@ -25,26 +26,12 @@ void canvas::text(std::string_view css, double x, double y, anchor at, std::stri
 }
 
 void canvas::paragraph(std::string_view css, std::string_view content) {
-  std::string row;
-  const auto flush = [&] {
-    if (row.empty()) return;
+  if (content.empty()) return;
+  for (const std::string& line :
+       wrapped(content, picture_width - 4, font_size, std::numeric_limits<std::size_t>::max())) {
     height_ += line_height;
-    text(css, 2, height_ - 4, anchor::start, row);
-    row.clear();
-  };
-  while (!content.empty()) {
-    const auto end = content.find(' ');
-    const auto word = content.substr(0, end);
-    const std::string longer = row.empty() ? std::string(word) : row + ' ' + std::string(word);
-    if (text_width(longer, font_size) > picture_width - 4) {
-      flush();
-      row = word;
-    } else {
-      row = longer;
-    }
-    content = end == std::string_view::npos ? std::string_view{} : content.substr(end + 1);
+    text(css, 2, height_ - 4, anchor::start, line);
   }
-  flush();
 }
 
 std::string canvas::finish(const chart& what, bool alone) const {

@@ -80,7 +80,7 @@ std::string style_sheet() {
   rules +=
       ".chart text{fill:currentColor}"
       ".chart .soft{fill:var(--soft)}"
-      ".chart .strong{font-weight:600}"
+      ".chart .strong{font-weight:600;paint-order:stroke;stroke:var(--paper);stroke-width:4px}"
       ".chart .grid{stroke:var(--grid);stroke-width:1}"
       ".chart .base{stroke:var(--soft);stroke-width:1}"
       ".chart .rule{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:2 3}"

@@ -53,13 +53,14 @@ std::string_view entity(char c) {
   }
 }
 
-/// Of a font like Helvetica, in hundredths of its size.
+/// Of the wider ones of common fonts, in hundredths of its size.
 int width_of(char c) {
   constexpr std::string_view narrow = "ijl.,:;'|!()[]{}fIt/ ";
   constexpr std::string_view wide = "mwMW@%";
   if (narrow.find(c) != std::string_view::npos) return 34;
   if (wide.find(c) != std::string_view::npos) return 90;
   if (c >= 'A' && c <= 'Z') return 72;
+  if (c >= '0' && c <= '9') return 64;
   return 58;
 }
 
@@ -108,11 +109,12 @@ std::string escaped(std::string_view text) {
 }
 
 double text_width(std::string_view text, double font_size) {
+  constexpr std::string_view minus = "−";
   int sum = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (byte < 0x80) sum += width_of(c);
-    if (byte >= 0xC0) sum += 62;
+  for (std::size_t i = 0; i != text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    if (byte < 0x80) sum += width_of(text[i]);
+    if (byte >= 0xC0) sum += text.substr(i, minus.size()) == minus ? 84 : 62;
   }
   return sum * font_size / 100;
 }
@@ -128,6 +130,21 @@ std::string shortened(std::string_view text, double width, double font_size) {
     text.remove_prefix(length);
   }
   return result + "…";
+}
+
+std::vector<std::string> wrapped(std::string_view text, double width, double font_size,
+                                 std::size_t most) {
+  std::vector<std::string> lines;
+  while (lines.size() + 1 < most && text_width(text, font_size) > width) {
+    std::size_t end = 0;  // behind the last word that fits
+    for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1))
+      if (text_width(text.substr(0, at), font_size) <= width) end = at;
+    if (end == 0) break;
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  lines.push_back(shortened(text, width, font_size));
+  return lines;
 }
 
 std::string number_text(double value) {

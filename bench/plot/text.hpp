@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft::plot {
 
@@ -17,6 +18,12 @@ double text_width(std::string_view text, double font_size);
 
 /// `text`, or its beginning and an ellipsis, so that it is at most `width` wide.
 std::string shortened(std::string_view text, double width, double font_size);
+
+/// `text` in lines of at most `width`, broken between words; the last one that there can be is
+/// shortened.
+/// \param most lines, at least one
+std::vector<std::string> wrapped(std::string_view text, double width, double font_size,
+                                 std::size_t most);
 
 /// Three significant digits, thousands apart: "0.136", "27.5", "15 240", "1.2 × 10⁹". "–" for NaN
 /// and infinity.

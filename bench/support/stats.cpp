@@ -42,4 +42,8 @@ std::vector<double> paired_ratios(std::span<const double> a, std::span<const dou
   return ratios;
 }
 
+double median_ratio(std::span<const double> a, std::span<const double> b) {
+  return median(paired_ratios(a, b));
+}
+
 }  // namespace weft::bench

@@ -36,4 +36,7 @@ summary summarise(std::vector<double> samples);
 /// ratio to report.
 std::vector<double> paired_ratios(std::span<const double> a, std::span<const double> b);
 
+/// The median of paired_ratios(a, b); throws std::invalid_argument when there are none.
+double median_ratio(std::span<const double> a, std::span<const double> b);
+
 }  // namespace weft::bench

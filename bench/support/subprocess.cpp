@@ -102,7 +102,8 @@ std::string command_result::reason() const {
   return said.empty() ? how : how + "; it said:\n" + said;
 }
 
-command_result run_command(const command& what, std::chrono::seconds limit) {
+command_result run_command(const command& what, std::chrono::milliseconds limit,
+                           std::optional<std::chrono::milliseconds> silence) {
   auto [out_read, out_write] = make_pipe();
   auto [err_read, err_write] = make_pipe();
   auto arguments = what.argv;
@@ -129,10 +130,11 @@ command_result run_command(const command& what, std::chrono::seconds limit) {
   err_write.close();
 
   command_result result;
-  auto end = std::chrono::steady_clock::now() + limit;
+  using clock = std::chrono::steady_clock;
+  auto end = clock::now() + limit, heard = clock::now();
   while (out_read.get() >= 0 || err_read.get() >= 0) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const auto until = silence && !result.timed_out ? std::min(end, heard + *silence) : end;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
     if (left.count() <= 0) {
       if (result.timed_out) {
         ::kill(pid, SIGKILL);
@@ -140,11 +142,12 @@ command_result run_command(const command& what, std::chrono::seconds limit) {
       }
       ::kill(pid, SIGTERM);
       result.timed_out = true;
-      end += std::chrono::seconds(3);
+      end = clock::now() + std::chrono::seconds(3);
       continue;
     }
     pollfd ready[2] = {{out_read.get(), POLLIN, 0}, {err_read.get(), POLLIN, 0}};
     if (::poll(ready, 2, static_cast<int>(std::min<long>(left.count(), 1000))) <= 0) continue;
+    heard = clock::now();
     if (ready[0].revents != 0) drain(out_read, result.out);
     if (ready[1].revents != 0) drain(err_read, result.err);
   }

@@ -33,9 +33,11 @@ struct command_result {
 
 /// Runs `what` and waits for its end, at most `limit`: then SIGTERM, on which launchers end their
 /// ranks, and after three more seconds SIGKILL. The program also ends when this process does.
+/// \param silence the limit for a time without output, if there is one; ends it in the same way
 /// Throws std::system_error when it cannot be started at all; an unknown program is a result with
 /// status 127.
-command_result run_command(const command& what, std::chrono::seconds limit);
+command_result run_command(const command& what, std::chrono::milliseconds limit,
+                           std::optional<std::chrono::milliseconds> silence = std::nullopt);
 
 /// The path of `program` on PATH (or `program`, when it names a path that can be executed).
 std::optional<std::filesystem::path> find_program(const std::string& program);

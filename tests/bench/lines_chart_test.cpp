@@ -34,12 +34,29 @@ TEST_CASE("a plot chooses sizes for x, the figure for y, and names series by wha
   CHECK_THAT(made.notes[0], Contains("1 of 5 lines"));
 }
 
+TEST_CASE("a plot of overlap shows the wait, and files are named only where nothing else differs") {
+  std::vector<json> lines;
+  for (const char* progress : {"polling", "dedicated"})
+    for (const int size : {8, 64})
+      lines.push_back({{"bench", "overlap"},
+                       {"progress", progress},
+                       {"size", size},
+                       {"mb_s", 9.0},
+                       {"excess_us", -1.0},
+                       {"file", std::string(progress) + ".json"}});
+  lines.push_back({{"bench", "overlap"}, {"progress", "polling"}, {"size", 8}, {"mb_s", 9.0}});
+  const weft::plot::chart made = chart_of(lines, {});
+  CHECK(made.y.label == "wait beyond the transfer");
+  REQUIRE(made.all.size() == 2);
+  CHECK(made.all[0].name == "polling");
+}
+
 TEST_CASE("a plot over names has bars, and what a name already says is no series") {
   const weft::plot::chart made = chart_of(ways(), {.x = "way"});
   CHECK(made.kind == weft::plot::chart_kind::bars);
   CHECK(made.categories == std::vector<std::string>{"basic", "one thread"});
   REQUIRE(made.all.size() == 2);
-  CHECK(made.all[0].name == "size 4");
+  CHECK(made.all[0].name == "4 B");
 }
 
 TEST_CASE("a relative plot shows multiples of one series at the same x") {

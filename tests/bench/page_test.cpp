@@ -82,6 +82,24 @@ TEST_CASE("a claim holds, does not hold, or says that the spreads overlap") {
   CHECK(judge(what, in, "µs").is == outcome::differs);
 }
 
+TEST_CASE("text of the page has the apostrophes of print, and options are not broken") {
+  CHECK(prose("weft's <own>") == "weft’s &lt;own&gt;");
+  CHECK(prose("it needs (--nas FOLDER) -- so") ==
+        "it needs (<span class=\"option\">--nas</span> FOLDER) -- so");
+}
+
+TEST_CASE("places that are sizes are in ascending order, other texts as they come") {
+  const auto places = [](std::vector<json> xs) {
+    figure shown;
+    figure_series& all = shown.all.emplace_back();
+    for (json& x : xs) all.points.push_back({.x = std::move(x), .y = 1});
+    return places_of(shown);
+  };
+  CHECK(places({"16 KiB", "512 B", "1 MiB", "2 KiB"}) ==
+        std::vector<json>{"512 B", "2 KiB", "16 KiB", "1 MiB"});
+  CHECK(places({"2 KiB", "1 KiB or so"}) == std::vector<json>{"2 KiB", "1 KiB or so"});
+}
+
 TEST_CASE("a wrong description is refused with the place of its fault") {
   const auto refused = [](auto change, const std::string& text) {
     json wrong = example_paper();
@@ -102,6 +120,28 @@ TEST_CASE("a wrong description is refused with the place of its fault") {
       "a point is [x, y]");
   refused([](json& in) { in["commands"]["../x"] = in["commands"]["gone"]; }, "also a file's");
   refused([](json& in) { in = 3; }, "this is no object");
+}
+
+TEST_CASE("a key that a description cannot have is refused, with a near one") {
+  const auto refused = [](const char* place, const char* key, const std::string& text) {
+    json wrong = example_paper();
+    wrong[json::json_pointer(place)][key] = 1;
+    CHECK_THROWS_WITH(read_paper(wrong), Contains(text));
+  };
+  refused("", "experimets", "there can be no key \"experimets\"; is it \"experiments\"?");
+  refused("/experiments/0", "relative",
+          "experiments[0] (example-1): there can be no key \"relative\"; there can be: id, ");
+  refused("/experiments/0/series/1", "slect",
+          "(example-1): series[1] (slow): there can be no key \"slect\"; is it \"select\"?");
+  refused("/experiments/0/paper/0", "soruce",
+          "paper[0] (paper: fast): there can be no key \"soruce\"; is it \"source\"?");
+  refused("/experiments/0/claims/0", "note",
+          "claims[0] (fast is faster): there can be no key \"note\"");
+  refused("/experiments/0/claims/0/left", "value", "\"left\": there can be no key \"series\"");
+  refused("/experiments/1/y", "units", "\"y\": there can be no key \"units\"; is it \"unit\"?");
+  refused("/commands/gone", "timeout", "command gone: there can be no key \"timeout\"");
+  refused("/unavailable/0", "because",
+          "unavailable[0] (Figure 3): there can be no key \"because\"");
 }
 
 TEST_CASE("each command runs once, also when several series and experiments use it") {

@@ -26,6 +26,22 @@ bench report --papers papers --only example/no-command --out failed
 grep -q 'cannot start weft-no-such-program' failed/report.html
 bench report --papers papers --only example/no-command --out failed --keep
 
+# A misspelt key is refused, with its place.
+mkdir -p misspelt
+sed 's/"claims": \[\]/"clams": []/' papers/example.json > misspelt/example.json
+! weft-bench report --papers misspelt --list 2> wrong || exit 1
+grep -q 'misspelt/example.json: experiments.1. (example-ways): there can be no key "clams"; is it "claims"?' wrong
+
+# A guest that hangs is ended, and the page says so, also when it is drawn again.
+if ! compgen -G '/dev/infiniband/uverbs*' > /dev/null; then
+  mkdir -p guest
+  sed 's/"weft-no-such-program"\],/&  "guest": true, "timeout_seconds": 0,/' papers/example.json > guest/example.json
+  echo 'exec sleep 100' > hanging.sh
+  bench report --papers guest --only example/no-command --guest hanging.sh --guest-seconds 0.1 --out hung
+  bench report --papers guest --only example/no-command --from hung
+  grep -q 'Not measured: .*: the guest did not answer within 0.1 s' hung/report.html
+fi
+
 command -v chromium > /dev/null || skip "the browser's part: there is no chromium (packages/test.txt)"
 # The page tells a frame of a phone's width what it looks like there: a window cannot be as narrow.
 {

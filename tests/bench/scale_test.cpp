@@ -105,4 +105,8 @@ TEST_CASE("numbers have three digits, text of any bytes becomes text of a page")
   CHECK(escaped("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");
   CHECK(shortened("a rather long name", 40, 12).ends_with("…"));
   CHECK(shortened("short", 400, 12) == "short");
+  CHECK(wrapped("a rather long name", 70, 12, 3) ==
+        std::vector<std::string>{"a rather", "long name"});
+  CHECK(wrapped("a rather long name", 70, 12, 1).front().ends_with("…"));
+  CHECK(wrapped("unbreakable", 30, 12, 3).size() == 1);
 }

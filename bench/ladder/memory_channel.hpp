@@ -50,14 +50,14 @@ class memory_channel {
   };
 
   template <class Copy>
-  std::size_t cross(std::size_t all, std::atomic<std::uint64_t>& told, Copy copy) {
+  std::size_t cross(std::size_t all, std::atomic<std::uint64_t>& published, Copy copy) {
     for (std::size_t at = 0; at != all;) {
       const std::size_t place = own_ % ring_.size();
       const std::size_t n = std::min({all - at, chunk_, ring_.size() - place});
       copy(place, at, n);
       at += n;
       own_ += n;
-      if (at == all || chunk_ != ring_.size()) told.store(own_, std::memory_order_release);
+      if (at == all || chunk_ != ring_.size()) published.store(own_, std::memory_order_release);
     }
     return all;
   }
