@@ -64,7 +64,9 @@ task<void> reduce_binomial(collective c, const_buffer mine, mutable_buffer resul
 task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, const reduction& how,
                        peer_id root);
 
-task<void> all_reduce_doubling(collective c, mutable_buffer data, const reduction& how);
+/// The way of short data: as `run` would do it, but in one coroutine, because the frame of a second
+/// one costs a good part of a short message.
+task<void> all_reduce_doubling(detail::communicator_ptr group, mutable_buffer data, reduction how);
 task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const reduction& how);
 task<void> all_reduce_ring(collective c, mutable_buffer data, const reduction& how);
 

@@ -48,20 +48,27 @@ task<void> unfold(const collective& c, const folding& f, mutable_buffer data) {
 
 }  // namespace
 
-task<void> all_reduce_doubling(collective c, mutable_buffer data, const reduction& how) {
-  const folding f(c);
-  scratch theirs(data.size());
-  if (f.is_pair()) co_await fold(c, f, data, theirs.all(), how);
-  for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
-    const peer_id other = f.rank(f.folded ^ step);
-    if (2 * step == f.n && !f.is_pair()) c.leave_background(data.size());
-    co_await together(c, c.send(other, data), c.recv(other, theirs.all()));
-    if (other < f.me)
-      how(theirs.all(), data, data.data());
-    else
-      how(data, theirs.all(), data.data());
+task<void> all_reduce_doubling(detail::communicator_ptr group, mutable_buffer data, reduction how) {
+  const collective c = co_await begin(group);
+  std::exception_ptr failure;
+  try {
+    const folding f(c);
+    scratch theirs(data.size());
+    if (f.is_pair()) co_await fold(c, f, data, theirs.all(), how);
+    for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
+      const peer_id other = f.rank(f.folded ^ step);
+      if (2 * step == f.n && !f.is_pair()) c.leave_background(data.size());
+      co_await together(c, c.send(other, data), c.recv(other, theirs.all()));
+      if (other < f.me)
+        how(theirs.all(), data, data.data());
+      else
+        how(data, theirs.all(), data.data());
+    }
+    if (f.is_pair()) co_await unfold(c, f, data);
+  } catch (...) {
+    failure = std::current_exception();
   }
-  if (f.is_pair()) co_await unfold(c, f, data);
+  co_await c.end(std::move(failure));
 }
 
 /// Halves the data that a rank reduces in each step, until it has one block of the result; the same
@@ -121,16 +128,15 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::all_reduce(communicator_ptr of, mutable_buffer data, reduction how) {
-  return run(std::move(of), [=](const collective& c) {
-    switch (choose({kind::all_reduce, data.size(), how.commutative}, c.of().shape())) {
-      case algorithm::rabenseifner:
-        return all_reduce_rabenseifner(c, data, how);
-      case algorithm::ring:
-        return all_reduce_ring(c, data, how);
-      default:
-        return all_reduce_doubling(c, data, how);
-    }
-  });
+  switch (choose({kind::all_reduce, data.size(), how.commutative}, of->shape())) {
+    case algorithm::rabenseifner:
+      return run(std::move(of),
+                 [=](const collective& c) { return all_reduce_rabenseifner(c, data, how); });
+    case algorithm::ring:
+      return run(std::move(of), [=](const collective& c) { return all_reduce_ring(c, data, how); });
+    default:
+      return all_reduce_doubling(std::move(of), data, std::move(how));
+  }
 }
 
 }  // namespace weft

@@ -10,26 +10,32 @@ namespace {
 
 /// Dissemination barrier (Hensgen, Finkel, Manber 1988): in step k each rank signals the rank 2^k
 /// further on, so that after log2(n) steps each rank has heard from all, directly or not. By
-/// signals, which pass messages that no receive has taken.
-task<void> disseminate(collective c) {
+/// signals, which pass messages that no receive has taken. In one coroutine, as
+/// all_reduce_doubling.
+task<void> disseminate(detail::communicator_ptr group) {
+  const collective c = co_await begin(group);
   communicator& of = c.of();
-  for (unsigned k = 0; (std::uint64_t{1} << k) < c.size(); ++k) {
-    const tag t{proto::barrier_tag(of.number(), k)};
-    const std::int64_t distance = std::int64_t{1} << k;
-    const detail::send_request tell{of.peer(c.at(distance)), t, const_buffer{},
-                                    detail::send_mode::signal};
-    const detail::recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
-    if (2 * distance >= c.size()) c.leave_background(0);
-    co_await together(c, tell, hear);
+  std::exception_ptr failure;
+  try {
+    for (unsigned k = 0; (std::uint64_t{1} << k) < c.size(); ++k) {
+      const tag t{proto::barrier_tag(of.number(), k)};
+      const std::int64_t distance = std::int64_t{1} << k;
+      const detail::send_request tell{of.peer(c.at(distance)), t, const_buffer{},
+                                      detail::send_mode::signal};
+      const detail::recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
+      if (2 * distance >= c.size()) c.leave_background(0);
+      co_await together(c, tell, hear);
+    }
+  } catch (...) {
+    failure = std::current_exception();
   }
+  co_await c.end(std::move(failure));
 }
 
 }  // namespace
 }  // namespace collectives
 
-task<void> detail::barrier(communicator_ptr of) {
-  return collectives::run(std::move(of), &collectives::disseminate);
-}
+task<void> detail::barrier(communicator_ptr of) { return collectives::disseminate(std::move(of)); }
 
 peer_id detail::rank_in(const collectives::communicator& of) noexcept { return of.rank(); }
 peer_id detail::size_of(const collectives::communicator& of) noexcept { return of.size(); }

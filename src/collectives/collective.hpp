@@ -29,10 +29,11 @@ class collective {
   communicator& of() const noexcept { return *of_; }
   peer_id rank() const noexcept { return of_->rank(); }
   peer_id size() const noexcept { return of_->size(); }
-  /// The rank at a distance: (rank + d) mod size.
+  /// The rank at a distance of at most size(): (rank + d) mod size, without a division.
   peer_id at(std::int64_t d) const noexcept {
     const std::int64_t n = size();
-    return static_cast<peer_id>(((std::int64_t{rank()} + d) % n + n) % n);
+    const std::int64_t r = std::int64_t{rank()} + d;
+    return static_cast<peer_id>(r < 0 ? r + n : r >= n ? r - n : r);
   }
 
   detail::send_request send(peer_id to, const_buffer data) const {

@@ -87,7 +87,7 @@ detail::peer_name communicator::peer(peer_id rank) {
   return {held_[rank].get(), id};
 }
 
-void communicator::check() {
+void communicator::check_all() {
   if (rank_ >= size())
     throw error(errc::unsupported,
                 fmt::format("rank {} joined later, and this group is of the {} that started "
@@ -95,6 +95,7 @@ void communicator::check() {
                             rank_, size()));
   const runtime::engine::holder hold(engine());
   make_places();
+  checked_.store(true, std::memory_order_release);
   if (revoked_) throw error(revoked_->why, explain(*revoked_));
 }
 

@@ -56,8 +56,11 @@ class communicator final : public proto::revocable {
   detail::peer_name peer(peer_id rank);
 
   /// Counts the collectives that this process has begun: members begin them in one order.
+  /// So two threads do not begin at once, and no locked instruction is needed.
   std::uint64_t next_sequence() noexcept {
-    return sequence_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t n = sequence_.load(std::memory_order_relaxed);
+    sequence_.store(n + 1, std::memory_order_relaxed);
+    return n;
   }
 
   // --- shrink -----------------------------------------------------------------------------------
@@ -79,7 +82,10 @@ class communicator final : public proto::revocable {
 
   /// Before a collective. \throws weft::error: the group has failed, or this process is no member
   /// of it; std::bad_alloc
-  void check();
+  void check() {
+    if (!checked_.load(std::memory_order_acquire) || has_failed()) [[unlikely]]
+      check_all();
+  }
   /// Whether the group is revoked. A receive that is posted afterwards has to be stopped: the
   /// revocation ended those that were posted before.
   bool has_failed() const noexcept { return failed_.load(std::memory_order_acquire); }
@@ -90,6 +96,7 @@ class communicator final : public proto::revocable {
  private:
   void on_revoked(const proto::revocation& what) noexcept override;
   bool has_member(peer_id who) const noexcept override;
+  void check_all();
   void make_places();
   void know(peer_id rank);
   void pass_on(const proto::revocation& what, std::uint64_t to);
@@ -104,9 +111,11 @@ class communicator final : public proto::revocable {
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<bool> failed_{false};  // set before the posted receives are ended
 
-  // A place for each rank, from the first use on. Progress lock held; `known_` is read without it.
+  // A place for each rank, from the first use on. Progress lock held; `known_` is read without it
+  // after a check.
   std::vector<std::shared_ptr<proto::peer>> held_;
   std::unique_ptr<std::atomic<proto::peer*>[]> known_;
+  std::atomic<bool> checked_{false};  // this process is a member, and there are places
   std::optional<proto::revocation> revoked_;
   std::shared_ptr<lineage> lineage_;
 };

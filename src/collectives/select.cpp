@@ -64,7 +64,7 @@ void broadcasts(list& l, const terms& t, const collective_size& c, const group_s
 list all(const collective_size& c, const group_shape& g) {
   const cost_model cost = model_of(g);
   const auto n = static_cast<double>(g.ranks);
-  const double log_n = std::ceil(std::log2(std::max(2.0, n)));
+  const double log_n = std::bit_width(std::max<peer_id>(2, g.ranks) - 1);  // rounded up
   const terms t{n,
                 log_n,
                 cost.latency,

@@ -42,10 +42,11 @@ class together {
     self_ = self;
     const task_environment* const c = detail::task_environment_of(self.promise());
     if (c && c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
-    std::apply([&](auto&... p) { (begin(p, c), ...); }, parts_);
+    unsigned over = 1;  // this call
+    std::apply([&](auto&... p) { ((over += begin(p, c) ? 1 : 0), ...); }, parts_);
     if (group_.has_failed()) [[unlikely]]
       cancel_all();
-    return !drop();
+    return !drop(over);
   }
 
   void await_resume() {
@@ -69,7 +70,7 @@ class together {
                                     auto& self = static_cast<part&>(op);
                                     together& of = self.whole;
                                     of.note(self);
-                                    if (of.drop()) of.self_.resume();
+                                    if (of.drop(1)) of.self_.resume();
                                   }),
           whole(d.whole) {}
     together& whole;
@@ -79,15 +80,15 @@ class together {
     void operator()() const noexcept { whole->cancel_all(); }
   };
 
+  /// \return whether it has ended already
   template <class Part>
-  void begin(Part& p, const task_environment* c) noexcept {
+  bool begin(Part& p, const task_environment* c) noexcept {
     if constexpr (detail::request_without_operation<typename Part::request_type>)
-      if (!(c && c->stop.stop_requested()) && p.request.try_now()) return;
+      if (!(c && c->stop.stop_requested()) && p.request.try_now()) return true;
     if (c) p.on = c->on;
-    left_.fetch_add(1, std::memory_order_relaxed);
-    if (!p.start()) return;
+    if (!p.start()) return false;
     note(p);
-    drop();  // never the last one: this call still holds one
+    return true;
   }
 
   template <class Part>
@@ -100,8 +101,12 @@ class together {
   void cancel_all() noexcept {
     std::apply([](auto&... p) { (p.cancel(), ...); }, parts_);
   }
-  /// \return whether all have ended
-  bool drop() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  /// \return whether all have ended. No locked instruction where nothing else is left, as then no
+  /// other thread changes the number.
+  bool drop(unsigned over) noexcept {
+    return left_.load(std::memory_order_acquire) == over ||
+           left_.fetch_sub(over, std::memory_order_acq_rel) == over;
+  }
 
   template <class Part>
   void throw_if_first(Part& p) {
@@ -112,7 +117,7 @@ class together {
 
   const communicator& group_;
   std::tuple<part<R>...> parts_;
-  std::atomic<unsigned> left_{1};  // operations in flight, and the start
+  std::atomic<unsigned> left_{sizeof...(R) + 1};  // operations that have not ended, and the start
   std::atomic<operation*> first_{nullptr};
   std::coroutine_handle<> self_;
   std::optional<std::stop_callback<canceller>> on_stop_;

@@ -134,7 +134,10 @@ class alignas(64) peer final : public transports::frame_sink,
                                               std::span<const const_buffer> messages) noexcept;
   friend bool detail::try_send_small(peer* to, peer_id id, std::uint64_t tag, const_buffer data,
                                      std::uint64_t immediate) noexcept;
+  friend bool detail::try_send_signal(peer* to, peer_id id, std::uint64_t tag,
+                                      std::uint64_t immediate) noexcept;
 
+  bool send_signal(peer_id to, std::uint64_t tag, std::uint64_t immediate) noexcept;
   bool send_small(peer_id to, std::uint64_t tag, const_buffer data, std::uint64_t immediate,
                   std::size_t end) noexcept;
   bool send_counted(peer_id to, std::uint64_t tag, const_buffer data,

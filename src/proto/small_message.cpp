@@ -53,6 +53,22 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
   return true;
 }
 
+/// A signal that no control frame is before: without credit, also ahead of messages that wait.
+inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immediate) noexcept {
+  if (to != id() || now() != state::open || connection_.closing() || !writer_.controls().empty() ||
+      early_ || !owner().sends_shortly()) [[unlikely]]
+    return false;
+  const std::uint16_t returned = writer_.flow().for_next_frame();
+  const frame_header h{0, 0, static_cast<std::uint8_t>(frame_kind::signal),
+                       transports::has_extension, returned};
+  const frame_extension x{tag, immediate, 0};
+  if (connection_.link()->send_contiguous(h, &x, nullptr) != post::done) [[unlikely]]
+    return false;
+  if (returned != 0) writer_.flow().returned(returned);
+  ++owner().counts().messages_sent;
+  return true;
+}
+
 bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
                            std::uint64_t immediate) noexcept {
   if (send_small(to, tag, data, immediate, sender_.short_end())) return true;
@@ -72,6 +88,9 @@ bool peer::start(detail::send_operation& op) noexcept {
   if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
       send_small(request.to.id, request.tag.value, request.data.front(), request.immediate,
                  sender_.short_end())) [[likely]]
+    return true;
+  if (request.mode == send_mode::signal && !op.cancel_requested &&
+      send_signal(request.to.id, request.tag.value, request.immediate))
     return true;
   return sender_.start(op);
 }
@@ -128,6 +147,14 @@ bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag
     return false;
   if (!to->owner().engine().try_enter_leading()) return false;
   const bool sent = to->send_small(id, tag, data, immediate, to->sender_.short_end());
+  to->owner().engine().leave_leading();
+  return sent;
+}
+
+bool weft::detail::try_send_signal(proto::peer* to, peer_id id, std::uint64_t tag,
+                                   std::uint64_t immediate) noexcept {
+  if (!to || !to->owner().engine().try_enter_leading()) return false;
+  const bool sent = to->send_signal(id, tag, immediate);
   to->owner().engine().leave_leading();
   return sent;
 }

@@ -161,6 +161,8 @@ task<void> exercise::chosen(peer_id r) {
 }
 
 task<void> exercise::forced(peer_id r, algorithm how) {
+  if (how == algorithm::recursive_doubling)
+    return c::all_reduce_doubling(job_.group(r), writable(ranks_[r].in), ranks_[r].sum);
   return c::run(job_.group(r), [this, r, how](const collective& on) {
     buffers& b = ranks_[r];
     const mutable_buffer in = writable(b.in);
@@ -171,7 +173,6 @@ task<void> exercise::forced(peer_id r, algorithm how) {
         if (how == algorithm::chain) return c::broadcast_chain(on, in, 0);
         return c::broadcast_scatter_all_gather(on, in, 0);
       case kind::all_reduce:
-        if (how == algorithm::recursive_doubling) return c::all_reduce_doubling(on, in, b.sum);
         if (how == algorithm::ring) return c::all_reduce_ring(on, in, b.sum);
         return c::all_reduce_rabenseifner(on, in, b.sum);
       case kind::all_gather:

@@ -78,6 +78,10 @@ enum class send_mode : std::uint8_t {
 bool try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
                     std::uint64_t immediate) noexcept;
 
+/// The same for a signal (send_mode::signal).
+bool try_send_signal(proto::peer* to, peer_id id, std::uint64_t tag,
+                     std::uint64_t immediate) noexcept;
+
 /// The same for several messages, as far as it succeeds. \return how many have left
 std::size_t try_send_several(proto::peer* to, peer_id id, std::uint64_t tag,
                              std::span<const const_buffer> messages) noexcept;
@@ -98,8 +102,10 @@ struct [[nodiscard]] send_request {
 
   /// Sends a small message without an operation, on the thread inside `run()`.
   bool try_now() const noexcept {
-    return data.single() && mode == send_mode::standard &&
-           try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
+    if (!data.single()) return false;
+    if (mode == send_mode::standard)
+      return try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
+    return mode == send_mode::signal && try_send_signal(to.peer, to.id, tag.value, immediate);
   }
 };
 

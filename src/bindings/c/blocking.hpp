@@ -38,7 +38,8 @@ class blocking final : executor, detail::detached_task_owner {
       late = true;
       stop.request_stop();
     }
-    if (late && failure_ && stopped()) throw error(errc::timed_out, "nobody came in time");
+    if (late && failure_ && stopped())
+      throw error(errc::timed_out, "the other side did not come in time");
     if (failure_) std::rethrow_exception(failure_);
     return std::move(*value_);
   }

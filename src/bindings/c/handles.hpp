@@ -29,6 +29,11 @@ struct weft_listener {
   std::string address;
 };
 
+struct weft_connection_request {
+  weft_context* owner;
+  weft::listener::connection_request asks;
+};
+
 struct weft_region {
   weft_context* owner;
   weft::region memory;
@@ -57,6 +62,7 @@ struct weft_context {
   std::mutex mutex;
   std::map<weft::peer_id, std::unique_ptr<weft_peer>> peers;
   std::map<weft_listener*, std::unique_ptr<weft_listener>> listeners;
+  std::map<weft_connection_request*, std::unique_ptr<weft_connection_request>> requests;
   std::map<void*, weft::shared_memory> memory;
   std::map<weft_region*, std::unique_ptr<weft_region>> regions;
   std::map<weft_group*, std::unique_ptr<weft_group>> groups;

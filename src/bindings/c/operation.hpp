@@ -5,6 +5,7 @@
 #include <new>
 #include <type_traits>
 
+#include "bindings/c/buffers.hpp"
 #include "bindings/c/chain.hpp"
 #include "bindings/c/handles.hpp"
 
@@ -33,6 +34,7 @@ class op final : public op_head, public Operation {
     op& made = *::new (static_cast<void*>(memory)) op(of, r, u);
     made.waited = ours;
     if (!of.external_loop.start(made)) return WEFT_OK;
+    made.let_go();
     made.now = stage::told;
     return made.status == errc::ok ? WEFT_DONE : code_of(made.status);
   }
@@ -44,8 +46,15 @@ class op final : public op_head, public Operation {
   /// Under external_loop::progress_guard.
   static void has_ended(operation& o) noexcept {
     op& self = static_cast<op&>(o);
+    self.let_go();
     self.now = stage::ended;
     if (!self.waited) self.owner.ended.push(self);
+  }
+
+  /// Of a list of buffers, which may not live when this operation is asked for its size.
+  void let_go() noexcept {
+    if constexpr (requires { this->into.single(); }) forget_list(this->into);
+    if constexpr (requires { this->request.data.single(); }) forget_list(this->request.data);
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Posting operations, and their ends.
+// Ends of operations, and progress.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -12,23 +12,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 namespace {
-
-const_buffer bytes(const void* data, std::size_t size) noexcept {
-  return {static_cast<const std::byte*>(data), size};
-}
-
-tag_mask matching(std::uint64_t tag, std::uint64_t ignore) noexcept { return {tag, ~ignore}; }
-
-/// Whether it names a reserved tag.
-bool asks_too_much(tag_mask t) noexcept { return t.value >= first_reserved_tag; }
-
-mutable_buffer room(void* memory, std::size_t size) noexcept {
-  return {static_cast<std::byte*>(memory), size};
-}
-
-claimed_message& message_in(weft_message* memory) noexcept {
-  return *std::launder(reinterpret_cast<claimed_message*>(memory));
-}
 
 void tell(const op_head& op, weft_completion& c) noexcept {
   c.op = reinterpret_cast<weft_op*>(const_cast<op_head*>(&op));
@@ -72,85 +55,6 @@ int milliseconds_until(steady_clock::time_point when) noexcept {
 
 }  // namespace
 
-int weft_send(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op, void* user) {
-  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
-  return send_op::post(op, *to->owner, to->to.send(bytes(data, size), weft::tag{tag}), user);
-}
-
-int weft_send_synchronous(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op,
-                          void* user) {
-  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
-  return send_op::post(op, *to->owner, to->to.send_synchronous(bytes(data, size), weft::tag{tag}),
-                       user);
-}
-
-int weft_recv(weft_context* ctx, weft_peer* from, void* into, size_t size, uint64_t tag,
-              uint64_t ignore, weft_op* op, void* user) {
-  if (!ctx || !op || (!into && size != 0)) return WEFT_INVALID_ARGUMENT;
-  const tag_mask wanted = matching(tag, ignore);
-  return recv_op::post(
-      op, *ctx,
-      from ? from->to.recv(room(into, size), wanted) : ctx->ctx.recv(room(into, size), wanted),
-      user);
-}
-
-int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore, weft_op* op,
-               void* user) {
-  if (!ctx || !op) return WEFT_INVALID_ARGUMENT;
-  const tag_mask wanted = matching(tag, ignore);
-  return probe_op::post(op, *ctx, from ? from->to.probe(wanted) : ctx->ctx.probe(wanted), user);
-}
-
-int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
-                   weft_completion* about) {
-  const tag_mask wanted = matching(tag, ignore);
-  if (!ctx || asks_too_much(wanted)) return WEFT_INVALID_ARGUMENT;
-  std::optional<received> found;
-  {
-    const external_loop::call here(ctx->external_loop);
-    found = from ? from->to.try_probe(wanted) : ctx->ctx.try_probe(wanted);
-  }
-  if (!found) {
-    ctx->external_loop.back_off();
-    return WEFT_OK;
-  }
-  if (about) *about = {nullptr, nullptr, WEFT_OK, found->source, found->tag.value, found->size};
-  return WEFT_DONE;
-}
-
-int weft_claim(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
-               weft_message* message, weft_completion* about) {
-  static_assert(sizeof(claimed_message) <= sizeof(weft_message) &&
-                alignof(claimed_message) <= alignof(weft_message));
-  const tag_mask wanted = matching(tag, ignore);
-  if (!ctx || !message || asks_too_much(wanted)) return WEFT_INVALID_ARGUMENT;
-  std::optional<claimed_message> found;
-  {
-    const external_loop::call here(ctx->external_loop);
-    found = from ? from->to.try_claim(wanted) : ctx->ctx.try_claim(wanted);
-  }
-  if (!found) {
-    ctx->external_loop.back_off();
-    return WEFT_OK;
-  }
-  const received& got = found->about();
-  if (about) *about = {nullptr, nullptr, WEFT_OK, got.source, got.tag.value, got.size};
-  ::new (static_cast<void*>(message)) claimed_message(std::move(*found));
-  return WEFT_DONE;
-}
-
-int weft_recv_claimed(weft_context* ctx, weft_message* message, void* into, size_t size,
-                      weft_op* op, void* user) {
-  if (!ctx || !message || !op || (!into && size != 0)) return WEFT_INVALID_ARGUMENT;
-  return claimed_op::post(op, *ctx, message_in(message).recv(room(into, size)), user);
-}
-
-void weft_discard(weft_context* ctx, weft_message* message) {
-  if (!ctx || !message) return;
-  const external_loop::call here(ctx->external_loop);
-  message_in(message).discard();
-}
-
 void weft_cancel(weft_op* op) {
   if (unused(op)) return;
   visit(head_of(op), [](auto& o) {
@@ -163,6 +67,16 @@ void weft_cancel(weft_op* op) {
 
 void weft_result(const weft_op* op, weft_completion* result) {
   if (!unused(op) && result) tell(head_of(op), *result);
+}
+
+uint64_t weft_immediate(const weft_op* op) {
+  if (unused(op)) return 0;
+  return visit(head_of(op), [](const auto& o) -> uint64_t {
+    if constexpr (requires { o.got.immediate; })
+      return o.got.immediate;
+    else
+      return 0;
+  });
 }
 
 size_t weft_explain(const weft_op* op, char* text, size_t size) {

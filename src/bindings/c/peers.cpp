@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers: by rank, by address, and all of them at a barrier.
-#include "bindings/c/blocking.hpp"
+// Peers by their numbers, the job, and all of it at a barrier.
 #include "bindings/c/operation.hpp"
 
 using namespace weft;
@@ -9,22 +8,6 @@ using namespace weft::c;
 namespace {
 
 constexpr peer_id first_non_rank = peer_id{1} << 31;
-
-struct guest {
-  endpoint peer;
-  std::string private_data;
-};
-
-/// Requests of clients that leave before they are accepted do not count.
-task<guest> next_guest(weft::listener& listening) {
-  for (;;) {
-    listener::connection_request v = co_await listening.next();
-    std::string private_data = v.private_data();
-    result<endpoint> in = co_await as_result(v.accept());
-    if (in) co_return guest{std::move(in).value(), std::move(private_data)};
-    if (in.code() != errc::peer_lost) throw in.failure();
-  }
-}
 
 /// Posts the operation, and waits for its end. \throws weft::error
 template <class Op, class Request>
@@ -101,56 +84,6 @@ void weft_peer_free(weft_peer* peer) {
     std::unique_lock lock(ctx.mutex);
     const auto mine = ctx.peers.extract(peer->to.id());
     lock.unlock();
-  });
-}
-
-int weft_listen(weft_context* ctx, const char* address, weft_listener** listening) {
-  if (!ctx || !address || !listening) return WEFT_INVALID_ARGUMENT;
-  *listening = nullptr;
-  return guarded(*ctx, [&] {
-    weft::listener open = blocking<weft::listener>().run(ctx->ctx.listen(address), -1);
-    std::string where = open.address();
-    auto made =
-        std::unique_ptr<weft_listener>(new weft_listener{ctx, std::move(open), std::move(where)});
-    const std::lock_guard lock(ctx->mutex);
-    weft_listener* const handle = made.get();
-    ctx->listeners.emplace(handle, std::move(made));
-    *listening = handle;
-  });
-}
-
-const char* weft_listener_address(const weft_listener* listening) {
-  return listening ? listening->address.c_str() : "";
-}
-
-int weft_accept(weft_listener* listening, int timeout_ms, char* private_data,
-                size_t private_data_size, weft_peer** peer) {
-  if (!listening || !peer) return WEFT_INVALID_ARGUMENT;
-  *peer = nullptr;
-  return guarded(*listening->owner, [&] {
-    guest in = blocking<guest>().run(next_guest(listening->listening), timeout_ms);
-    copy_text(in.private_data, private_data, private_data_size);
-    *peer = listening->owner->handle_of(std::move(in.peer));
-  });
-}
-
-void weft_listener_close(weft_listener* listening) {
-  if (!listening) return;
-  weft_context& ctx = *listening->owner;
-  guarded(ctx, [&] {
-    std::unique_lock lock(ctx.mutex);
-    const auto mine = ctx.listeners.extract(listening);
-    lock.unlock();
-  });
-}
-
-int weft_connect(weft_context* ctx, const char* address, const char* private_data, int timeout_ms,
-                 weft_peer** peer) {
-  if (!ctx || !address || !peer) return WEFT_INVALID_ARGUMENT;
-  *peer = nullptr;
-  return guarded(*ctx, [&] {
-    *peer = ctx->handle_of(blocking<endpoint>().run(
-        ctx->ctx.connect(address, private_data ? private_data : ""), timeout_ms));
   });
 }
 

@@ -121,3 +121,24 @@ TEST_CASE("signal: many can wait, and each meets one receive") {
   CHECK_FALSE(n[1].recv(0, none, our_step)->ended());
   CHECK_FALSE(n[1].to(0).gone());
 }
+
+TEST_CASE("signal: on an open connection it leaves within the call, and not where it must not") {
+  full_receiver c;
+  c.n.settle();
+  REQUIRE_FALSE(c.sends.back()->ended());  // a message has its turn, and waits
+  CHECK(c.n[0].send(1, no_bytes, our_step, send_mode::signal, 7)->ended_with(errc::ok));
+  c.n.settle();
+  bytes none;
+  const auto receive = c.n[1].recv(0, none, our_step);
+  CHECK(receive->ended_with(errc::ok));
+  CHECK(receive->got.immediate == 7);
+
+  sending stopped(
+      weft::detail::send_request{&c.n[0].to(1), our_step, weft::const_buffer{}, send_mode::signal});
+  stopped.cancel();
+  CHECK(stopped.go().ended_with(errc::stopped));
+  c.n[0].to(1).close();
+  CHECK(c.n[0].send(1, no_bytes, our_step, send_mode::signal)->ended_with(errc::closed));
+  c.n.settle();
+  CHECK_FALSE(c.n[1].recv(0, none, our_step)->ended_with(errc::ok));
+}
