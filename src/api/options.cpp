@@ -158,8 +158,18 @@ constexpr std::array<std::pair<const char*, ring_stores>, 3> storings{
      {"ordinary", ring_stores::ordinary},
      {"streaming", ring_stores::streaming}}};
 
+/// "streaming" may have a size behind a colon.
 void set_stores(options& o, const char* name, const std::string& value) {
-  o.experimental.stores = one_of(storings, name, value, "auto, ordinary or streaming");
+  constexpr const char* allowed =
+      "auto, ordinary, streaming, or streaming:BYTES for pieces of so many bytes and more, at "
+      "least "
+      "4k, as in streaming:16k";
+  const std::size_t colon = std::min(value.find(':'), value.size());
+  o.experimental.stores = one_of(storings, name, value.substr(0, colon), allowed);
+  if (colon == value.size()) return;
+  if (o.experimental.stores != ring_stores::streaming) bad(name, value, allowed);
+  o.experimental.streamed_from = bytes(name, value.substr(colon + 1));
+  if (o.experimental.streamed_from < smallest_streamed_from) bad(name, value, allowed);
 }
 
 constexpr std::array<std::pair<const char*, rendezvous_scheme>, 4> ways{
@@ -325,7 +335,10 @@ std::string name_of(poll_policy p) { return word_for(policies, p); }
 
 std::string name_of(ring_read_policy r) { return word_for(readings, r); }
 
-std::string name_of(ring_stores s) { return word_for(storings, s); }
+std::string name_of(const options::experiments& e) {
+  const std::string word = word_for(storings, e.stores);
+  return e.stores == ring_stores::streaming ? fmt::format("{}:{}", word, e.streamed_from) : word;
+}
 
 std::string name_of(registration_caching c) { return word_for(cachings, c); }
 
@@ -393,8 +406,8 @@ const std::vector<environment_variable>& environment_variables() {
        "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
        [](const options& o) { return o.shm_copy; }},
       {"WEFT_SHM_STORES", "experimental.stores",
-       "how payloads are written into shared memory: auto, ordinary, streaming", set_stores,
-       [](const options& o) { return name_of(o.experimental.stores); }},
+       "how payloads are written into shared memory: auto, ordinary, streaming:BYTES", set_stores,
+       [](const options& o) { return name_of(o.experimental); }},
       {"WEFT_EAGER_LIMIT", "eager_limit",
        "bytes of the longest message that goes without a handshake (k, m, g), also for single "
        "transports: shm=256k,verbs=8k; auto: the transport's",
