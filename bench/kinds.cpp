@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "kinds_proposal.hpp"
 #include "kinds_transfers.hpp"
 #include "report.hpp"
 
@@ -29,6 +30,7 @@ struct request {
   bool latency = false;
   bool reads = false;
   bool cold = false;
+  bool proposes = false;
   std::vector<std::string> kinds{};
 
   kinds_transfer transfer() const { return {latency ? 0 : what.window, reads, cold}; }
@@ -44,7 +46,7 @@ struct kind {
 
 /// The first one is the reference of the others.
 constexpr kind kinds[] = {{"ordinary", "shm", "pipeline", "ordinary"},
-                          {"streaming", "shm", "pipeline", "streaming"},
+                          {"streaming", "shm", "pipeline", "streaming:4k"},
 #ifndef WEFT_WITHOUT_QDMA
                           {"engine", "qdma"},
 #endif
@@ -146,6 +148,65 @@ void act(pair_member& member, const request& wanted) {
   member.barrier();
 }
 
+/// The pieces that a setting can tell apart: none is longer than 16 KiB, but for the last two, of
+/// which messages of several pieces are made.
+constexpr std::size_t proposed_sizes[] = {4 * kib, 8 * kib, 16 * kib, 32 * kib, 48 * kib};
+
+void propose(pair_member& member, const request& wanted) {
+  constexpr kinds_transfer transfers[] = {{.window = 0, .reads = true},
+                                          {.window = 1, .reads = true},
+                                          {.window = 4, .reads = true},
+                                          {.window = 16, .reads = true}};
+  std::deque<place> places;
+  for (const kind& k : {kinds[0], kinds[1]})
+    places.emplace_back(with(wanted.chosen, k)).meet(member);
+  std::vector<stores_ratios> all;
+  for (const std::size_t size : proposed_sizes) {
+    stores_ratios one{size, {}};
+    for (const kinds_transfer& what : transfers) {
+      const plan loops = what.loops(size, wanted.what.effort);
+      std::vector<double> of[2];
+      for (int round = 0; round < wanted.rounds; ++round)
+        for (int turn = 0; turn != 2; ++turn) {
+          const auto which = static_cast<std::size_t>((turn + round) % 2);
+          place& at = places[which];
+          member.barrier();
+          of[which].push_back(median(run(
+              at.ctx, kinds_samples({at.ctx, at.peer, member.rank()}, false, size, what, loops))));
+        }
+      const double ratio = median(paired_ratios(of[1], of[0]));
+      one.times.push_back(what.there_and_back() ? ratio : 1 / ratio);
+    }
+    all.push_back(one);
+  }
+  if (member.rank() != 0) return member.barrier();
+  const std::optional<std::size_t> from = propose_streamed_from(all);
+  const std::string setting =
+      from ? fmt::format("WEFT_SHM_STORES=streaming:{}", *from) : "WEFT_SHM_STORES=ordinary";
+  report out({{"size", "size"},
+              {"there and back", "there_and_back"},
+              {"1 in flight", "window_1"},
+              {"4 in flight", "window_4"},
+              {"16 in flight", "window_16"}},
+             wanted.chosen.as_json);
+  out.title(
+      fmt::format("time with streaming stores in that with ordinary ones, read by the "
+                  "receiver; {} rounds in turns",
+                  wanted.rounds));
+  for (const stores_ratios& one : all) {
+    json line{{"bench", "kinds"}, {"measure", "proposal"}, {"size", one.size}};
+    line["there_and_back"] = one.times[0];
+    line["window_1"] = one.times[1];
+    line["window_4"] = one.times[2];
+    line["window_16"] = one.times[3];
+    line["proposal"] = setting;
+    out.add(line);
+  }
+  out.finish();
+  if (!wanted.chosen.as_json) fmt::print("\nset {}\n", setting);
+  member.barrier();
+}
+
 }  // namespace
 
 void add(CLI::App& app) {
@@ -157,6 +218,8 @@ void add(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   sub->add_flag("--latency", wanted->latency, "One message there and back, in place of windows");
   sub->add_flag("--read", wanted->reads, "The receiver reads each message before it answers");
+  sub->add_flag("--propose", wanted->proposes,
+                "Streaming against ordinary stores in four ways, and the setting that follows");
   sub->add_flag("--cold", wanted->cold, "Buffers that fit into no cache");
   sub->add_option("--kinds", wanted->kinds, "Only these; the first one is the reference")
       ->delimiter(',')
@@ -165,7 +228,9 @@ void add(CLI::App& app) {
   add_settings(*sub, wanted->chosen, {.transport = false});
   add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    on_sides("kinds", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
+    on_sides("kinds", wanted->chosen, [&](pair_member& member) {
+      wanted->proposes ? propose(member, *wanted) : act(member, *wanted);
+    });
   });
 }
 
