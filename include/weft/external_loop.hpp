@@ -16,8 +16,9 @@
 namespace weft {
 
 /// A context that the application drives by calls. While an external loop exists, no thread may be
-/// inside `run` or `sync_wait` of its context, and nothing may be spawned there. Must not outlive
-/// the context; during its destructor no thread may be inside one of its calls.
+/// inside `run` or `sync_wait` of its context, and nothing may be spawned there. Coroutines that
+/// began inside `run`, as handlers of calls, must have ended. Must not outlive the context; during
+/// its destructor no thread may be inside one of its calls.
 ///
 /// An operation is the one that `co_await` makes of a request. Its memory is the caller's; it is
 /// neither copied nor moved while in flight:

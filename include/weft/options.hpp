@@ -129,6 +129,9 @@ struct options {
 
     /// How payloads are written into a ring in shared memory. docs/adr/0042-transfer-kinds.md
     ring_stores stores = ring_stores::automatic;
+    /// Of streaming stores: shorter pieces are written by ordinary ones. A long message crosses in
+    /// pieces of 16 KiB. At least smallest_streamed_from.
+    std::size_t streamed_from = 16 * 1024;
 
     /// The payload scheme of messages above eager_limit, and whether their first bytes travel with
     /// the handshake. docs/adr/0018-one-sided-rendezvous.md

@@ -216,9 +216,10 @@ std::unique_ptr<transports::transport> core::make_transport(
   if (name == "shm") {
     missing = transports::shm::probe();
     if (!missing.empty()) return {};
-    return transports::shm::make(engine_.own_doorbell(), options_.shm_copy,
-                                 options_.experimental.reading, &engine_,
-                                 options_.experimental.stores);
+    return transports::shm::make(
+        engine_.own_doorbell(), options_.shm_copy, options_.experimental.reading, &engine_,
+        transports::shm::streamed_from(options_.experimental.stores,
+                                       options_.experimental.streamed_from));
   }
   if (name == "qdma") {
     missing = transports::qdma::probe();

@@ -64,9 +64,12 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
                      : verbs ? transports::verbs::explain_frame(bytes)
                              : transports::tcp::explain_frame(bytes));
     all.push_back({"always", std::move(way), send.why});
-    return all;
+  } else {
+    all.push_back({"always", send.way, send.why});
   }
-  all.push_back({"always", send.way, send.why});
+  if (shm && bytes >= smallest_streamed_from)
+    all.push_back({"into the ring", transports::shm::explain_stores(*shm, bytes), "docs/adr/0042"});
+  if (!plan.rendezvous) return all;
   if (o.experimental.receiver_first && bytes > eager_limit &&
       proto::follows_unasked(o.experimental.rendezvous, t)) {
     const proto::explanation early = proto::explain_early();

@@ -135,8 +135,18 @@ void set_reading(options& o, const char* name, const std::string& value) {
       one_of(readings, name, value, "burst, single, contiguous, post or immediate");
 }
 
+/// "streaming" may have a size behind a colon.
 void set_stores(options& o, const char* name, const std::string& value) {
-  o.experimental.stores = one_of(storings, name, value, "auto, ordinary or streaming");
+  constexpr const char* allowed =
+      "auto, ordinary, streaming, or streaming:BYTES for pieces of so many bytes and more, at "
+      "least "
+      "4k, as in streaming:16k";
+  const std::size_t colon = std::min(value.find(':'), value.size());
+  o.experimental.stores = one_of(storings, name, value.substr(0, colon), allowed);
+  if (colon == value.size()) return;
+  if (o.experimental.stores != ring_stores::streaming) bad(name, value, allowed);
+  o.experimental.streamed_from = bytes(name, value.substr(colon + 1));
+  if (o.experimental.streamed_from < smallest_streamed_from) bad(name, value, allowed);
 }
 
 void set_registration_caching(options& o, const char* name, const std::string& value) {
@@ -246,7 +256,11 @@ std::string name_of(poll_policy p) { return word_for(policies, p); }
 
 std::string name_of(ring_read_policy r) { return word_for(readings, r); }
 
-std::string name_of(ring_stores s) { return word_for(storings, s); }
+std::string text_of_stores(const options& o) {
+  const options::experiments& e = o.experimental;
+  const std::string word = word_for(storings, e.stores);
+  return e.stores == ring_stores::streaming ? fmt::format("{}:{}", word, e.streamed_from) : word;
+}
 
 std::string name_of(registration_caching c) { return word_for(cachings, c); }
 

@@ -36,10 +36,10 @@ void set_dump(options& o, const char* name, const std::string& value);
 
 // As such a function takes it.
 std::string text_of_eager_limits(const options& o);
+std::string text_of_stores(const options& o);
 std::string name_of(progress_mode m);
 std::string name_of(poll_policy p);
 std::string name_of(ring_read_policy r);
-std::string name_of(ring_stores s);
 std::string name_of(registration_caching c);
 std::string name_of(rendezvous_scheme w);
 std::string name_of(rendezvous_eager_data b);

@@ -62,8 +62,8 @@ const std::vector<environment_variable>& environment_variables() {
        "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
        [](const options& o) { return o.shm_copy; }},
       {"WEFT_SHM_STORES", "experimental.stores",
-       "how payloads are written into shared memory: auto, ordinary, streaming", set_stores,
-       [](const options& o) { return name_of(o.experimental.stores); }},
+       "how payloads are written into shared memory: auto, ordinary, streaming:BYTES", set_stores,
+       text_of_stores},
       {"WEFT_EAGER_LIMIT", "eager_limit",
        "bytes of the longest message that goes without a handshake (k, m, g), also for single "
        "transports: shm=256k,verbs=8k; auto: the transport's",

@@ -196,12 +196,12 @@ void call_operation::cancel() noexcept {
   to_.peer->owner().calls().cancel(*this);
 }
 
-/// On the thread that completes this call's operations.
+/// On the thread that completes this call's operations; an external loop's has the progress lock.
 void call_operation::part_ended(bool sent) noexcept {
   proto::messenger& m = to_.peer->owner();
   bool over = false;
   {
-    const engine::holder hold(m.engine());
+    const engine::completion_holder hold(m.engine(), *this);
     over = m.calls().part_ended(*this, sent);
   }
   if (over) complete();

@@ -36,7 +36,15 @@ void served_call::answer(call_status status, std::string text) noexcept {
   begin();
 }
 
-void served_call::begun(operation& op) noexcept { static_cast<served_call&>(op).run(); }
+/// A call that came before the external loop is completed with the progress lock held, in which no
+/// handler may run: it goes to where coroutines resume now.
+void served_call::begun(operation& op) noexcept {
+  auto& self = static_cast<served_call&>(op);
+  engine& e = self.table_.owner().engine();
+  if (!e.completes_held(op)) return self.run();
+  self.on = e.coroutine_home();
+  self.begin();
+}
 
 /// A small call whose bytes wait at the caller, as those of a caller without credit do: they are
 /// received for the inline handler.

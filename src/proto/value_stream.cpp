@@ -89,12 +89,11 @@ void value_stream::ended() noexcept {
   with_->owner().engine().end(reader, reader.status);
 }
 
-/// A long request has left, or a long refusal has come, behind all else. On the thread inside
-/// run(), without the lock.
+/// A long request has left, or a long refusal has come, behind all else.
 void value_stream::last_part_ended(operation& op) noexcept {
   value_stream& self = static_cast<value_stream&>(op);
   const auto keep = self.self_;
-  const engine::holder hold(self.with_->owner().engine());
+  const engine::completion_holder hold(self.with_->owner().engine(), op);
   self.ended();
 }
 

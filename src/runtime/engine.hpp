@@ -95,6 +95,30 @@ class engine final : public detail::timer_service,
     engine& engine_;
   };
 
+  /// Whether an operation that is being completed is completed with the progress lock held: an
+  /// external loop does so if the operation names no executor.
+  bool completes_held(const operation& op) const noexcept {
+    return !op.on && core_.caller.by_calls;
+  }
+
+  /// Holds the progress lock for a scope of a complete function of weft's own, in which another
+  /// holder would wait for this thread if completes_held(op).
+  class completion_holder {
+   public:
+    completion_holder(engine& e, const operation& op) noexcept
+        : engine_(e.completes_held(op) ? nullptr : &e) {
+      if (engine_) engine_->enter();
+    }
+    ~completion_holder() {
+      if (engine_) engine_->leave();
+    }
+    completion_holder(const completion_holder&) = delete;
+    completion_holder& operator=(const completion_holder&) = delete;
+
+   private:
+    engine* const engine_;  // null: the lock was held before
+  };
+
   // --- with the progress lock held ----------------------------------------------------------
 
   /// An operation stays in flight after its posting call. Every pending operation is ended once.

@@ -2,6 +2,7 @@
 #include "transports/shm/factory.hpp"
 
 #include <random>
+#include <string>
 
 #include "transports/shm/read_policy.hpp"
 #include "transports/shm/select.hpp"
@@ -20,7 +21,7 @@ std::string probe() {
 
 std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
                                 ring_read_policy reading, runtime::engine* looks_after,
-                                ring_stores stores) {
+                                std::size_t streamed_from) {
   copy_method way{};
   if (large == "auto")
     way = copy_method::automatic;
@@ -36,9 +37,9 @@ std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& 
   std::random_device dice;
   const std::uint64_t probe_value = std::uint64_t{dice()} << 32 | dice();
   if (reading == ring_read_policy::burst)
-    return std::make_unique<shm_transport>(own_bell, way, probe_value, looks_after, stores);
+    return std::make_unique<shm_transport>(own_bell, way, probe_value, looks_after, streamed_from);
   return std::make_unique<read_policy_transport>(own_bell, way, probe_value, reading, looks_after,
-                                                 stores);
+                                                 streamed_from);
 }
 
 std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_progress_thread) {
@@ -72,6 +73,14 @@ std::string explain_frame(std::size_t payload) {
   return payload <= inline_bytes
              ? "header and payload share one cache line"
              : "the header is one cache line, the payload lies in the ring's bulk area";
+}
+
+std::string explain_stores(const transport& shm, std::size_t bytes) {
+  const std::size_t from = static_cast<const shm_transport&>(shm).streamed_from();
+  if (from == never_streamed) return "ordinary stores, through the cache";
+  if (bytes < from) return "ordinary stores: WEFT_SHM_STORES begins at " + std::to_string(from);
+  return "streaming stores, past the cache, in pieces of " + std::to_string(from) +
+         " bytes and more: WEFT_SHM_STORES asks for it";
 }
 
 std::span<std::byte> allocate(transport& shm, std::size_t size) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <weft/ring_read_policy.hpp>
-#include <weft/ring_stores.hpp>
 
 #include "runtime/engine.hpp"
+#include "transports/shm/stores.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::shm {
@@ -22,12 +22,12 @@ std::string probe();
 /// \param large "auto", "pipeline", "cma" or "direct"
 /// \param reading how many frames are taken out of a ring at once
 /// \param looks_after the context's engine; null: a thread polls all the time
-/// \param stores how payloads are written into a ring
+/// \param streamed_from payloads of this size and longer ones are written past the cache
 /// \throws weft::error (invalid_argument) for another value of `large`
 std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
                                 ring_read_policy reading = ring_read_policy::burst,
                                 runtime::engine* looks_after = nullptr,
-                                ring_stores stores = ring_stores::automatic);
+                                std::size_t streamed_from = never_streamed);
 
 /// How the rest of a message that the receiver must ask for crosses.
 struct copy_route {
@@ -43,6 +43,9 @@ std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_pr
 
 /// Where a frame without extension is stored, in words.
 std::string explain_frame(std::size_t payload);
+/// By which stores a message's payload is written into the ring, in words. \param bytes of the
+/// message, in frames of that transport
+std::string explain_stores(const transport& shm, std::size_t bytes);
 
 /// Memory that peers can map, of a transport that `make` returned.
 std::span<std::byte> allocate(transport& shm, std::size_t size);

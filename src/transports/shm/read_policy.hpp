@@ -15,7 +15,7 @@ class read_policy_transport final : public shm_transport {
   /// \param reading anything but `burst`
   read_policy_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
                         ring_read_policy reading, runtime::engine* looks_after = nullptr,
-                        ring_stores stores = ring_stores::automatic);
+                        std::size_t streamed_from = never_streamed);
 
   unsigned poll() noexcept override;
   std::string describe() const override;

@@ -11,14 +11,13 @@
 
 namespace weft::transports::shm {
 
-/// The smallest payload of a frame that is streamed: behind each the sender waits until its stores
-/// have left the core.
-inline constexpr std::size_t smallest_streamed = 4096;
+/// No payload is streamed.
+inline constexpr std::size_t never_streamed = std::numeric_limits<std::size_t>::max();
 
+/// \param from of streaming stores: the smallest payload of a frame that is streamed
 /// \return the payloads from this size on are streamed
-constexpr std::size_t streamed_from(ring_stores asked) noexcept {
-  return asked == ring_stores::streaming ? smallest_streamed
-                                         : std::numeric_limits<std::size_t>::max();
+constexpr std::size_t streamed_from(ring_stores asked, std::size_t from) noexcept {
+  return asked == ring_stores::streaming ? from : never_streamed;
 }
 
 /// As copy_out (transports/frame.hpp). Later stores of this thread become visible after all bytes.

@@ -2,6 +2,7 @@
 #include "transports/shm/transport.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace weft::transports::shm {
 
@@ -16,11 +17,11 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 shm_transport::shm_transport(runtime::doorbell& own_bell, copy_method way,
                              std::uint64_t probe_value, runtime::engine* looks_after,
-                             ring_stores stores)
+                             std::size_t streamed_from)
     : doorbell_(own_bell),
       looks_after_(looks_after),
       way_(way),
-      streamed_from_(shm::streamed_from(stores)),
+      streamed_from_(streamed_from),
       probe_word_(probe_value) {}
 
 shm_transport::~shm_transport() = default;
@@ -104,9 +105,9 @@ void shm_transport::link_ended(ring_link& l) noexcept {
 
 std::string shm_transport::describe() const {
   const char* ways[] = {"auto", "pipeline", "cma", "direct"};
-  const bool streams = streamed_from_ != shm::streamed_from(ring_stores::ordinary);
+  const bool streams = streamed_from_ != never_streamed;
   return std::string("shm (large messages: ") + ways[static_cast<int>(way_)] +
-         (streams ? ", streaming stores)" : ")");
+         (streams ? ", streaming stores from " + std::to_string(streamed_from_) + " bytes)" : ")");
 }
 
 std::string shm_transport::describe(const frame_sink& peer) const {

@@ -27,8 +27,7 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   ///   time
   /// \param stores how its links write into their rings
   shm_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
-                runtime::engine* looks_after = nullptr,
-                ring_stores stores = ring_stores::automatic);
+                runtime::engine* looks_after = nullptr, std::size_t streamed_from = never_streamed);
   ~shm_transport() override;
 
   runtime::pollable* poll_hook() noexcept override { return this; }

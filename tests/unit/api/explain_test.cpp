@@ -52,6 +52,17 @@ TEST_CASE("the ways of large messages follow the options") {
   CHECK(has(ways(o, 1025), "rendezvous"));
 }
 
+TEST_CASE("the stores into a ring are explained where they can be streamed") {
+  options o;
+  CHECK_FALSE(has(ways(o, 4095), "stores"));
+  CHECK(has(ways(o, 32 << 10), "into the ring: ordinary stores"));
+  CHECK_FALSE(has(ways(o, 32 << 10), "streaming"));
+  o.apply("WEFT_SHM_STORES=streaming:8k");
+  CHECK(has(ways(o, 8 << 10), "into the ring: streaming stores"));
+  CHECK(has(ways(o, 1 << 20), "in pieces of 8192 bytes"));
+  CHECK(has(ways(o, 8191), "begins at 8192"));
+}
+
 TEST_CASE("receives that are announced are explained where they have an effect") {
   options o;
   CHECK_FALSE(has(ways(o, 1 << 20), "without a handshake"));

@@ -42,6 +42,12 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
                 {"options::experimental.polling", "WEFT_POLL_POLICY"});
   check_refused([](options& o) { o.experimental.stores = ring_stores(17); },
                 {"options::experimental.stores", "WEFT_SHM_STORES", "streaming"});
+  check_refused(
+      [](options& o) {
+        o.experimental.stores = ring_stores::streaming;
+        o.experimental.streamed_from = 100;
+      },
+      {"options::experimental.stores", "WEFT_SHM_STORES", "at least 4k"});
   check_refused([](options& o) { o.spin = -1us; }, {"options::spin", "WEFT_SPIN"});
   check_refused([](options& o) { o.peer_timeout = 0s; },
                 {"options::peer_timeout", "WEFT_PEER_TIMEOUT", "2 to 86400"});
