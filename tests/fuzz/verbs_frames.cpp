@@ -89,7 +89,9 @@ struct stage {
             static_cast<std::uint8_t>(verbs::window),
             16,
             verbs::slot_bytes,
-            {}};
+            {},
+            0,
+            0};
     check(here.accept(of_honest, who, bytes_of(std::as_bytes(std::span(&card, 1))), own).empty(),
           "an honest peer is accepted");
     honest->connect(card_in(own), 0, std::chrono::seconds(1));
