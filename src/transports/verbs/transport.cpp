@@ -181,8 +181,8 @@ std::string verbs_transport::describe(const frame_sink& peer) const {
 
 // --- completions ---------------------------------------------------------------------------------
 
-/// A write with immediate data uses up a receive, and nothing is in that. Where the peer has written
-/// is not known: if elsewhere, the frame makes no sense, or is an older one of its own.
+/// A write with immediate data uses up a receive, and nothing is in that. Where the peer has
+/// written is not known: if elsewhere, the frame makes no sense, or is an older one of its own.
 /// \return empty: no frame, which a pair refuses
 std::span<const std::byte> verbs_transport::frame_of(const completion& c) const noexcept {
   const bool written = c.what.opcode == IBV_WC_RECV_RDMA_WITH_IMM;
