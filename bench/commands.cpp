@@ -21,6 +21,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   rdma_command::add(app);
   rendezvous_command::add(app);
   regcache_command::add(app);
+  frames_command::add(app);
   progress_command::add(app);
   layers_command::add(app);
   instructions_command::add(app);
@@ -48,6 +49,7 @@ void add_commands(CLI::App& app, int& exit_code) {
 #endif
 #ifndef WEFT_WITHOUT_VERBS
   ladder_command::add(app);
+  device_command::add(app);
 #endif
   add_compare_command(app, {"dedicated", "polling"}, exit_code);
   add_mpi_command(app, exit_code);

@@ -30,6 +30,8 @@ namespace rdma_command { void add(CLI::App& app); }         ///< long messages b
 namespace rendezvous_command { void add(CLI::App& app); }   ///< announced receives
 namespace tree_command { void add(CLI::App& app); }         ///< broadcasts by chains and by messages
 namespace regcache_command { void add(CLI::App& app); }     ///< registered memory that is kept
+namespace frames_command { void add(CLI::App& app); }       ///< eager messages over verbs, sent and written
+namespace device_command { void add(CLI::App& app); }       ///< the bare RDMA device
 namespace ladder_command { void add(CLI::App& app); }       ///< the rungs of the RDMA channel
 namespace progress_command { void add(CLI::App& app); }     ///< what asynchronous progress costs
 namespace layers_command { void add(CLI::App& app); }       ///< what each layer adds to a message

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <weft/dump_on.hpp>
+#include <weft/eager_operation.hpp>
 #include <weft/poll_policy.hpp>
 #include <weft/progress_mode.hpp>
 #include <weft/registration_cache.hpp>
@@ -151,6 +152,9 @@ struct options {
     /// How the peer, and this side, learn of the end of a get or put. docs/adr/0023-chained-fin.md
     chained_fin chained = chained_fin::automatic;
     copy_completion qdma_copy_completion = copy_completion::direct;
+
+    /// How eager messages come to this process over verbs. docs/adr/0045-written-frames.md
+    eager_operation verbs_eager = eager_operation::send;
   };
   experiments experimental;
 

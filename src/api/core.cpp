@@ -229,7 +229,8 @@ std::unique_ptr<transports::transport> core::make_transport(
   if (name == "verbs")
     return transports::verbs::make(
         engine_,
-        {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout, options_.regions},
+        {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout, options_.regions,
+         options_.experimental.verbs_eager},
         missing);
   if (name == "tcp") {
     missing = transports::tcp::probe();

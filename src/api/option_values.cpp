@@ -65,6 +65,9 @@ constexpr vocabulary<copy_completion, 3> ends{{{"direct", copy_completion::direc
                                                {"one_queue", copy_completion::one_queue},
                                                {"two_queues", copy_completion::two_queues}}};
 
+constexpr vocabulary<eager_operation, 2> operations{
+    {{"send", eager_operation::send}, {"write", eager_operation::write}}};
+
 constexpr vocabulary<dump_on, 5> dump_signals{{{"auto", dump_on::automatic},
                                                {"none", dump_on::none},
                                                {"QUIT", dump_on::sigquit},
@@ -219,6 +222,10 @@ void set_qdma_copy_completion(options& o, const char* name, const std::string& v
       one_of(ends, name, value, "direct, one_queue or two_queues");
 }
 
+void set_verbs_eager(options& o, const char* name, const std::string& value) {
+  o.experimental.verbs_eager = one_of(operations, name, value, "send or write");
+}
+
 void set_spin(options& o, const char* name, const std::string& value) {
   constexpr std::chrono::microseconds longest = std::chrono::hours{24};
   o.spin = std::chrono::microseconds{
@@ -271,6 +278,8 @@ std::string name_of(rendezvous_eager_data b) { return word_for(beginnings, b); }
 std::string name_of(chained_fin c) { return word_for(chainings, c); }
 
 std::string name_of(copy_completion e) { return word_for(ends, e); }
+
+std::string name_of(eager_operation o) { return word_for(operations, o); }
 
 void set_dump(options& o, const char* name, const std::string& value) {
   o.dump = one_of(dump_signals, name, value, "auto, none, QUIT, USR1 or USR2");

@@ -26,6 +26,7 @@ void set_eager_data(options& o, const char* name, const std::string& value);
 void set_chained(options& o, const char* name, const std::string& value);
 void set_receiver_first(options& o, const char* name, const std::string& value);
 void set_qdma_copy_completion(options& o, const char* name, const std::string& value);
+void set_verbs_eager(options& o, const char* name, const std::string& value);
 void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);
 void set_tcp_links(options& o, const char* name, const std::string& value);
@@ -45,6 +46,7 @@ std::string name_of(rendezvous_scheme w);
 std::string name_of(rendezvous_eager_data b);
 std::string name_of(chained_fin c);
 std::string name_of(copy_completion e);
+std::string name_of(eager_operation o);
 std::string name_of(dump_on d);
 
 }  // namespace weft::detail

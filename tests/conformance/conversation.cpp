@@ -58,6 +58,7 @@ context setting::make_context() const {
   o.experimental.qdma_copy_completion = qdma_copy_completion;
   o.experimental.chained = chained;
   o.experimental.receiver_first = receiver_first;
+  o.experimental.verbs_eager = verbs_eager;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::external_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
@@ -146,8 +147,9 @@ const std::vector<setting>& settings() {
        "qdma+shm+tcp"},
       {"verbs, two processes, written", two_processes, dedicated, "auto", "auto", "verbs", 1, burst,
        put},
-      {"verbs, one process, interrupt, epoll, read", same_process, interrupt, "epoll", "auto",
-       "verbs", 1, burst, get},
+      {"verbs, one process, interrupt, epoll, read, written frames", same_process, interrupt,
+       "epoll", "auto", "verbs", 1, burst, get, direct, weft::chained_fin::automatic, false,
+       weft::eager_operation::write},
       {"verbs and tcp, two processes", two_processes, dedicated, "auto", "auto", "verbs+tcp"},
       {"verbs and tcp, one process", same_process, dedicated, "auto", "auto", "verbs+tcp"},
   };

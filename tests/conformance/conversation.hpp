@@ -39,6 +39,7 @@ struct setting {
   weft::copy_completion qdma_copy_completion = weft::copy_completion::direct;
   weft::chained_fin chained = weft::chained_fin::automatic;
   bool receiver_first = false;
+  weft::eager_operation verbs_eager = weft::eager_operation::send;
 
   weft::context make_context() const;
 };

@@ -54,6 +54,13 @@ verbs::queue_pair_address card_in(const wireup_message& p) {
   return c;
 }
 
+/// Frames may be sent to this side all the same.
+verbs::settings with_inboxes() {
+  verbs::settings s;
+  s.eager = eager_operation::write;
+  return s;
+}
+
 /// This side, with the lying peer and another one.
 struct stage {
   fabric net;
@@ -62,7 +69,7 @@ struct stage {
   std::unique_ptr<verbs::queue_pair> honest = elsewhere.make_queue_pair();
   runtime::engine turns{progress_mode::polling, {}, "epoll"};
   listener of_liar, of_honest;
-  verbs::verbs_transport here{turns, {}, std::make_unique<fake_device>(net)};
+  verbs::verbs_transport here{turns, with_inboxes(), std::make_unique<fake_device>(net)};
   const counterpart who{};
   std::unique_ptr<link> out;
   // Memory of this side: what a link shows, what it moves, and what no peer may reach.
@@ -89,7 +96,9 @@ struct stage {
             static_cast<std::uint8_t>(verbs::window),
             16,
             verbs::slot_bytes,
-            {}};
+            {},
+            0,
+            0};
     check(here.accept(of_honest, who, bytes_of(std::as_bytes(std::span(&card, 1))), own).empty(),
           "an honest peer is accepted");
     honest->connect(card_in(own), 0, std::chrono::seconds(1));
@@ -138,13 +147,13 @@ struct stage {
     from.post(work);
   }
   /// The lying peer reads or writes at an invented address, or at one that it was shown.
-  void reach(std::uint32_t key, std::uint64_t address, std::uint8_t size, bool write) {
+  void reach(std::uint32_t key, std::uint64_t address, std::uint8_t size, ibv_wr_opcode how) {
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(theirs.data()) % 4096, size % 200u + 1,
                   known->local_key()};
     ibv_send_wr work{};
     work.sg_list = &piece;
     work.num_sge = 1;
-    work.opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+    work.opcode = how;
     work.wr.rdma = {address, key};
     liar->post(work);
   }
@@ -218,7 +227,10 @@ void run(input in) {
         const auto key = in.get<std::uint8_t>();
         const auto address = in.get<std::uint16_t>();
         const auto size = in.get<std::uint8_t>();
-        s.reach(key, address, size, key % 2 == 0);
+        s.reach(key, address, size,
+                key % 2 != 0 ? IBV_WR_RDMA_READ
+                : size < 100 ? IBV_WR_RDMA_WRITE
+                             : IBV_WR_RDMA_WRITE_WITH_IMM);
         break;
       }
       case 7: {

@@ -27,6 +27,11 @@ for step in raw basic piggyback pipelined 'zero-copy, read' 'zero-copy, written'
   [[ $n == $([[ $step == pipelined ]] && echo 3 || echo 2) ]] || { echo "$n lines of $step: $said" >&2; exit 1; }
 done
 
+said=$(timeout -s KILL 60 "$1/weft-bench" device --rounds 1 --effort 0.02 --size 64 --json)
+[[ $(grep -o '"work":"[^"]*"' <<< "$said" | sort -u | wc -l) == 5 ]] || { echo "not all works of a device: $said" >&2; exit 1; }
+said=$(timeout -s KILL 60 "$1/weft-bench" frames --rounds 1 --effort 0.02 --size 64 --json)
+[[ $(grep -c '"eager":"write"' <<< "$said") == 2 ]] || { echo "no written frames: $said" >&2; exit 1; }
+
 # The other side by a server: the link between the two is TCP, what is measured is not.
 work=$(mktemp -d)
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT

@@ -46,7 +46,9 @@ std::unique_ptr<verbs::queue_pair> liar_to(plain_end& to, verbs::device& on) {
                                static_cast<std::uint8_t>(verbs::window),
                                on.can().reads_at_once,
                                verbs::slot_bytes,
-                               here.gid};
+                               here.gid,
+                               0,
+                               0};
   wireup_message answer;
   REQUIRE(to.accept(parcel_of(own), answer) == "");
   REQUIRE(liar->connect(card_in(answer), 0, std::chrono::seconds(2)) == "");

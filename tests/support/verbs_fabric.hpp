@@ -64,6 +64,7 @@ class fake_device final : public verbs::device {
   std::size_t signalled = 0, posted = 0;  ///< sends
   std::size_t times_without_receive = 0;  ///< for which a send had to wait
   std::size_t reads = 0, writes = 0;      ///< posted
+  std::size_t written_frames = 0;         ///< writes with immediate data, posted
   verbs::abilities abilities{};
 
   std::size_t regions_known() const noexcept { return known_.size(); }
@@ -194,6 +195,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     s.address = work.wr.rdma.remote_addr;
     if (work.opcode == IBV_WR_RDMA_READ) ++of_.reads;
     if (work.opcode == IBV_WR_RDMA_WRITE && work.num_sge != 0) ++of_.writes;
+    if (work.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) ++of_.written_frames;
     for (int i = 0; i != work.num_sge; ++i) {
       const ibv_sge& piece = work.sg_list[i];
       if ((work.send_flags & IBV_SEND_INLINE) != 0) {
@@ -234,7 +236,7 @@ class fake_queue_pair final : public verbs::queue_pair {
         failed_ = other->second->failed_ = true;
       } else if (s.is_of_memory() && s.moved < s.bytes().size()) {
         return;
-      } else if (s.opcode == IBV_WR_SEND_WITH_IMM && !other->second->take(s)) {
+      } else if (s.takes_receive() && !other->second->take(s)) {
         ++of_.times_without_receive;
         return;
       }
@@ -257,6 +259,9 @@ class fake_queue_pair final : public verbs::queue_pair {
     std::size_t moved = 0;
 
     std::span<const std::byte> bytes() const noexcept { return copied.empty() ? from : copied; }
+    bool takes_receive() const noexcept {
+      return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+    }
     bool is_of_memory() const noexcept {
       return opcode != IBV_WR_SEND_WITH_IMM && !bytes().empty();
     }
@@ -310,9 +315,13 @@ class fake_queue_pair final : public verbs::queue_pair {
     if (of_.on_.half) return false;
     const fake_device::receive at = *std::exchange(half_received_, std::nullopt);
     const std::span<const std::byte> from = s.bytes();
-    if (from.size() > at.into.size()) misuse("a frame is longer than a receive");
-    std::copy(from.begin(), from.end(), at.into.begin());
     ibv_wc c = received_into(at);
+    if (s.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+      c.opcode = IBV_WC_RECV_RDMA_WITH_IMM;  // the bytes are where the peer has written them
+    } else {
+      if (from.size() > at.into.size()) misuse("a frame is longer than a receive");
+      std::copy(from.begin(), from.end(), at.into.begin());
+    }
     c.byte_len = static_cast<std::uint32_t>(from.size());
     c.wc_flags = IBV_WC_WITH_IMM;
     c.imm_data = htonl(s.immediate);

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <weft/eager_operation.hpp>
+
 #include "runtime/engine.hpp"
 #include "transports/registration_cache.hpp"
 #include "transports/transport.hpp"
@@ -22,6 +24,8 @@ struct settings {
   /// The silence after which a host that should answer is lost.
   std::chrono::seconds peer_timeout{10};
   registration_cache_settings regions;
+  /// How the peers' frames come to this side.
+  eager_operation eager = eager_operation::send;
 };
 
 /// Opens a device, tries its addresses, and takes the first one by which a queue pair reaches

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/verbs/memory.hpp"
 
+#include <cstring>
 #include <numeric>
 
 #include "transports/verbs/work.hpp"
 
 namespace weft::transports::verbs {
 
-slots::slots(device& d, std::uint32_t count) : count_(count) {
+slab::slab(device& d, std::uint32_t count, used_by who) {
   constexpr std::size_t page = 4096;
-  const std::size_t size = (count * stride + page - 1) / page * page;
+  const std::size_t size = (count * slot_stride + page - 1) / page * page;
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, size)));
   if (!memory_) throw std::bad_alloc();
-  registered_ = d.enroll({memory_.get(), size}, reinterpret_cast<std::uintptr_t>(memory_.get()),
-                         IBV_ACCESS_LOCAL_WRITE);
+  const std::span<std::byte> all(memory_.get(), size);
+  if (who == used_by::this_side) {
+    registered_ =
+        d.enroll(all, reinterpret_cast<std::uintptr_t>(all.data()), IBV_ACCESS_LOCAL_WRITE);
+    return;
+  }
+  std::memset(all.data(), 0, size);  // the peer may announce what it has not written
+  registered_ = d.enroll(all, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+}
+
+slots::slots(device& d, std::uint32_t count)
+    : count_(count), memory_(d, count, slab::used_by::this_side) {
   free_.resize(count);
   std::iota(free_.rbegin(), free_.rend(), 0u);
 }

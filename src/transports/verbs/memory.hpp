@@ -13,7 +13,30 @@
 
 namespace weft::transports::verbs {
 
-/// `count` slots of slot_bytes each. Progress lock held only; the device outlives it.
+/// Registered memory for `count` frames of slot_bytes at most. The device outlives it.
+class slab {
+ public:
+  enum class used_by : std::uint8_t {
+    this_side,  ///< the device's addresses are those of the memory
+    the_peer    ///< which may write it; the device's addresses begin at 0
+  };
+
+  /// \throws weft::error when memory, or the right to lock it, runs out
+  slab(device& d, std::uint32_t count, used_by who);
+
+  std::byte* at(std::uint32_t slot) const noexcept { return memory_.get() + slot * slot_stride; }
+  const registration& registered() const noexcept { return *registered_; }
+
+ private:
+  struct freed {
+    void operator()(std::byte* p) const noexcept { std::free(p); }
+  };
+
+  std::unique_ptr<std::byte, freed> memory_;  // whole pages: a fork may leave them out
+  std::unique_ptr<registration> registered_;
+};
+
+/// `count` slots, of which some are in use. Progress lock held only; the device outlives it.
 class slots {
  public:
   /// \throws weft::error when memory, or the right to lock it, runs out
@@ -27,20 +50,14 @@ class slots {
   }
   void give(std::uint32_t slot) noexcept { free_.push_back(slot); }
 
-  std::byte* at(std::uint32_t slot) const noexcept { return memory_.get() + slot * stride; }
-  std::uint32_t key() const noexcept { return registered_->local_key(); }
+  std::byte* at(std::uint32_t slot) const noexcept { return memory_.at(slot); }
+  std::uint32_t key() const noexcept { return memory_.registered().local_key(); }
   std::size_t count() const noexcept { return count_; }
   std::size_t free() const noexcept { return free_.size(); }
 
  private:
-  static constexpr std::size_t stride = (slot_bytes + 63) / 64 * 64;
-  struct freed {
-    void operator()(std::byte* p) const noexcept { std::free(p); }
-  };
-
   const std::uint32_t count_;
-  std::unique_ptr<std::byte, freed> memory_;  // whole pages: a fork may leave them out
-  std::unique_ptr<registration> registered_;
+  slab memory_;
   std::vector<std::uint32_t> free_;  // as large as it will ever be
 };
 

@@ -47,6 +47,7 @@ pair::pair(verbs_transport& owner, transports::frame_sink& peer, counterpart who
       frame_sink_(peer),
       who_(std::move(who)),
       number_(number),
+      inbox_(owner.make_inbox()),
       queue_(owner.device().make_queue_pair(), owner.pool(), number),
       transfers_(queue_, owner.cache(), owner.device()) {
   const place& here = owner.device().here();
@@ -60,7 +61,9 @@ pair::pair(verbs_transport& owner, transports::frame_sink& peer, counterpart who
            static_cast<std::uint8_t>(window),
            owner.device().can().reads_at_once,
            slot_bytes,
-           here.gid};
+           here.gid,
+           inbox_ ? inbox_bytes : 0,
+           inbox_ ? inbox_->registered().remote_key() : 0};
   owner.completed().add(*this);
 }
 
@@ -85,7 +88,8 @@ std::string pair::meet(const wireup_message& p) {
   if (p.bytes.size() != sizeof there || !p.fds.empty()) return "the verbs card makes no sense";
   std::memcpy(&there, p.bytes.data(), sizeof there);
   if (there.magic != magic || there.ethernet > 1 || there.mtu < IBV_MTU_256 ||
-      there.mtu > IBV_MTU_4096 || there.queue_pair > number_mask || there.first_psn > number_mask)
+      there.mtu > IBV_MTU_4096 || there.queue_pair > number_mask || there.first_psn > number_mask ||
+      (there.inbox != 0 && there.inbox != inbox_bytes))
     return "the verbs card makes no sense";
   if (there.version != version || there.window != window || there.slot_bytes != slot_bytes)
     return fmt::format("it speaks version {} of the verbs transport, this side {}", there.version,
@@ -134,7 +138,7 @@ std::byte* pair::begin_frame(std::size_t bytes) noexcept {
 }
 
 post pair::end_frame(std::size_t bytes) noexcept {
-  if (const int code = queue_.post(bytes, port_.read()); code != 0) {
+  if (const int code = queue_.post(bytes, port_.read(), next_place()); code != 0) {
     broke(std::strerror(code));
     return post::failed;
   }
@@ -164,12 +168,13 @@ bool pair::notify_writable() noexcept {
   return true;
 }
 
-/// Frames of the transport are not counted: they block no other frame, and there are few.
+/// Frames of the transport are not counted: they block no other frame, and there are few. They have
+/// no slot in an inbox, so they are always sent.
 bool pair::post_own(own_kind kind) noexcept {
   const frame_header h{0, 0, static_cast<std::uint8_t>(kind), 0, 0};
   if (!queue_.has_room(sizeof h)) return false;
   std::memcpy(queue_.begin(sizeof h), &h, sizeof h);
-  if (const int code = queue_.post(sizeof h, port_.read()); code != 0)
+  if (const int code = queue_.post(sizeof h, port_.read(), {}); code != 0)
     broke(std::strerror(code));
   else
     port_.told();

@@ -57,6 +57,10 @@ class pair {
   // For the transport:
   /// A completion of this pair; for a receive, with the bytes in the slot.
   void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
+  /// Where the peer has written the next frame that counts; null: it may not write frames.
+  const std::byte* written() const noexcept {
+    return inbox_ ? inbox_->at(port_.taken() % window) : nullptr;
+  }
   void sent(std::uint32_t place) noexcept;
   void failed(std::uint32_t place, std::string_view what) noexcept;
   /// Posted work has failed, or the device has. \param what for people
@@ -98,6 +102,12 @@ class pair {
   std::uint32_t ahead() const noexcept { return sent_ - peer_read_; }
   bool open_for_work() const noexcept { return stage_ == stage::up && !sent_disconnect_; }
   bool has_room(std::size_t bytes) const noexcept;
+  /// Where the peer wants the next frame that counts. The slot is free: with a frame in it that was
+  /// not read, the window is exhausted.
+  std::optional<named_place> next_place() const noexcept {
+    if (theirs_->inbox == 0) return {};
+    return named_place{theirs_->inbox_key, sent_ % window * slot_stride};
+  }
   post begun(post answer, int trouble) noexcept;
   void hang_up() noexcept;
   post wait_for_room(std::size_t bytes, std::uint32_t places) noexcept;
@@ -112,6 +122,7 @@ class pair {
   transports::frame_sink& frame_sink_;
   const counterpart who_;
   const std::uint32_t number_;
+  std::optional<slab> inbox_;  // outlives the queue pair
   send_queue queue_;
   transfers transfers_;
   queue_pair_address card_{};  // this side's

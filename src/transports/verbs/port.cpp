@@ -23,13 +23,14 @@ port::verdict port::take(std::span<const std::byte> bytes, frame_sink* to) noexc
   std::memcpy(&h, bytes.data(), sizeof h);
   if (h.kind >= first_own_kind) return take_own(h, bytes.size());
   const std::size_t before = sizeof h + extension_size(h);
-  if (!to || owed() >= window || h.size > max_payload || bytes.size() != before + h.size)
+  if (!to || taken_ - told_ >= window || h.size > max_payload || bytes.size() != before + h.size)
     return verdict::nonsense;
   frame_extension x{};
   std::memcpy(&x, bytes.data() + sizeof h, before - sizeof h);
+  ++taken_;
+  const bool sensible = to->on_frame(h, extension_of(h, x), bytes.data() + before);
   ++read_;
-  return to->on_frame(h, extension_of(h, x), bytes.data() + before) ? verdict::fine
-                                                                    : verdict::nonsense;
+  return sensible ? verdict::fine : verdict::nonsense;
 }
 
 }  // namespace weft::transports::verbs

@@ -22,8 +22,11 @@ class port {
   /// \param to    null: the peer may send only frames of the transport
   verdict take(std::span<const std::byte> bytes, frame_sink* to) noexcept;
 
-  /// How many frames were read, as the next send of this side tells the peer.
+  /// How many frames were read, as the next frame of this side tells the peer. A frame that the
+  /// frame sink is looking at is not among them: its place is not free yet.
   std::uint32_t read() const noexcept { return read_; }
+  /// How many frames that count have come before the next one.
+  std::uint32_t taken() const noexcept { return taken_; }
   /// How many of them the peer has not been told of.
   std::uint32_t owed() const noexcept { return read_ - told_; }
   void told() noexcept { told_ = read_; }
@@ -33,7 +36,8 @@ class port {
  private:
   verdict take_own(const frame_header& h, std::size_t bytes) noexcept;
 
-  std::uint32_t read_ = 0;  // modulo 2^32, both
+  std::uint32_t taken_ = 0;  // modulo 2^32, as the other two
+  std::uint32_t read_ = 0;
   std::uint32_t told_ = 0;
   bool received_disconnect_ = false;
 };

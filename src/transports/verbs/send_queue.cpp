@@ -30,7 +30,8 @@ int send_queue::post(ibv_send_wr& work, std::uint32_t slot, bool say) noexcept {
   return 0;
 }
 
-int send_queue::post(std::size_t bytes, std::uint32_t read) noexcept {
+int send_queue::post(std::size_t bytes, std::uint32_t read,
+                     std::optional<named_place> into) noexcept {
   const std::uint32_t slot = std::exchange(begun_, no_slot);
   ibv_sge from{};
   from.addr = reinterpret_cast<std::uintptr_t>(slot == no_slot ? scratch_ : pool_.at(slot));
@@ -39,7 +40,8 @@ int send_queue::post(std::size_t bytes, std::uint32_t read) noexcept {
   ibv_send_wr work{};
   work.sg_list = &from;
   work.num_sge = 1;
-  work.opcode = IBV_WR_SEND_WITH_IMM;
+  work.opcode = into ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_SEND_WITH_IMM;
+  if (into) work.wr.rdma = {into->address, into->key};
   work.imm_data = htonl(read);
   if (slot == no_slot) work.send_flags = IBV_SEND_INLINE;
   const bool scarce =

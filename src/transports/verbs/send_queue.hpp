@@ -4,9 +4,11 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "transports/verbs/memory.hpp"
+#include "transports/verbs/regions.hpp"
 
 namespace weft::transports::verbs {
 
@@ -35,8 +37,9 @@ class send_queue {
   /// Where to write the frame; only if there is room, and `post` follows.
   std::byte* begin(std::size_t bytes) noexcept;
   /// \param read immediate data
+  /// \param into where in the peer's memory it is written; nothing: it is sent
   /// \return 0 or an errno: the queue pair has broken
-  int post(std::size_t bytes, std::uint32_t read) noexcept;
+  int post(std::size_t bytes, std::uint32_t read, std::optional<named_place> into) noexcept;
 
   /// How many works could be posted now.
   std::uint32_t places() const noexcept { return depth - (posted_ - done_); }

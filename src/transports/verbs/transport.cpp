@@ -87,6 +87,11 @@ void verbs_transport::make_memory() {
   receives_ = std::move(receiving);
 }
 
+std::optional<slab> verbs_transport::make_inbox() {
+  if (!has_inboxes()) return {};
+  return slab(*device_, window, slab::used_by::the_peer);
+}
+
 pair& verbs_transport::pair_of(frame_sink& peer, const counterpart& who) {
   if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;
   if (port_given_up()) throw error(errc::unreachable, port_is_down);
@@ -163,8 +168,9 @@ void verbs_transport::complain(const std::string& what) noexcept {
 
 std::string verbs_transport::describe() const {
   const std::string& frames = regions_.trouble();
-  return fmt::format("verbs ({}; {} s of silence end a connection{}{})", device_->describe(),
+  return fmt::format("verbs ({}; {} s of silence end a connection{}{}{})", device_->describe(),
                      settings_.peer_timeout.count(),
+                     has_inboxes() ? "; peers write their frames" : "",
                      frames.empty() ? "" : "; some long messages are copied, since ", frames);
 }
 
@@ -174,6 +180,19 @@ std::string verbs_transport::describe(const frame_sink& peer) const {
 }
 
 // --- completions ---------------------------------------------------------------------------------
+
+/// A write with immediate data uses up a receive, and nothing is in that. Where the peer has
+/// written is not known: if elsewhere, the frame makes no sense, or is an older one of its own.
+/// \return empty: no frame, which a pair refuses
+std::span<const std::byte> verbs_transport::frame_of(const completion& c) const noexcept {
+  const bool written = c.what.opcode == IBV_WC_RECV_RDMA_WITH_IMM;
+  const std::byte* const at =
+      written ? c.of->written() : receives_->at(work_id::of(c.what.wr_id).number());
+  const bool is_frame = at && (c.what.wc_flags & IBV_WC_WITH_IMM) != 0;
+  // A device receives no more than a receive has place for, but a peer may write more.
+  if (!is_frame || c.what.byte_len > slot_bytes) return {};
+  return {at, c.what.byte_len};
+}
 
 void verbs_transport::take(const completion& c) noexcept {
   const work_id id = work_id::of(c.what.wr_id);
@@ -187,11 +206,7 @@ void verbs_transport::take(const completion& c) noexcept {
     return;
   }
   // Whatever status a receive has, its memory belongs to this side again.
-  if (c.of && well) {
-    const std::size_t bytes = std::min<std::size_t>(c.what.byte_len, slot_bytes);
-    const bool counts = (c.what.wc_flags & IBV_WC_WITH_IMM) != 0;
-    c.of->received({receives_->at(id.number()), counts ? bytes : 0}, ntohl(c.what.imm_data));
-  }
+  if (c.of && well) c.of->received(frame_of(c), ntohl(c.what.imm_data));
   receives_->release(id.number());
 }
 

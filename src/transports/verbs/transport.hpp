@@ -55,6 +55,8 @@ class verbs_transport final : public runtime::pollable, public transport {
   verbs::device& device() noexcept { return *device_; }
   slots& pool() noexcept { return *pool_; }
   registration_cache& cache() noexcept { return cache_; }
+  /// Memory for the frames of one peer, if peers write them. \throws weft::error: none can be had
+  std::optional<slab> make_inbox();
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   void wants_room(pair& p) noexcept;
   void owes(pair& p) noexcept;
@@ -76,10 +78,12 @@ class verbs_transport final : public runtime::pollable, public transport {
     void on_ready(std::uint32_t) noexcept override { (in->*what)(); }
   };
 
+  bool has_inboxes() const noexcept { return settings_.eager == eager_operation::write; }
   pair& pair_of(frame_sink& peer, const counterpart& who);
   void make_memory();
   void watch(watcher& w, int fd, void (verbs_transport::*what)() noexcept);
   void take(const completion& c) noexcept;
+  std::span<const std::byte> frame_of(const completion& c) const noexcept;
   unsigned take_some() noexcept;
   void settle() noexcept;
   void on_channel() noexcept;

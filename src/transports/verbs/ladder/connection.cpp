@@ -67,7 +67,9 @@ connection::connection(device& d, const settings& s)
               0,
               d.can().reads_at_once,
               0,
-              here.gid};
+              here.gid,
+              0,
+              0};
   card_.key = inbox_.known().remote_key();
   card_.ring = static_cast<std::uint32_t>(s.ring);
   card_.chunk = static_cast<std::uint32_t>(s.chunk);

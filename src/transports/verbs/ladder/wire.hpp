@@ -8,10 +8,10 @@
 namespace weft::transports::verbs::ladder {
 
 inline constexpr std::uint32_t magic = 0x6c666577;  // "wefl"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 
-/// An end's description of itself. In `at` magic and version are the ladder's; window and
-/// slot_bytes are 0.
+/// An end's description of itself. In `at` magic and version are the ladder's; window,
+/// slot_bytes and the inbox are 0.
 struct card {
   queue_pair_address at;
   std::uint32_t key;   ///< of the memory that the peer writes: a ring, then the words
@@ -19,7 +19,7 @@ struct card {
   std::uint32_t chunk;
   std::uint32_t step;  ///< a rung
 };
-static_assert(sizeof(card) == 56);
+static_assert(sizeof(card) == 64);
 
 /// A count of this side that the peer writes. A device may write it piece by piece: it is valid
 /// when both halves agree. 0 at first, and never less than before.
