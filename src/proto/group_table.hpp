@@ -95,7 +95,8 @@ class revocable {
 /// said.
 class group_table {
  public:
-  explicit group_table(messenger& owner) noexcept : owner_(owner) {}
+  /// \throws std::bad_alloc
+  explicit group_table(messenger& owner) : owner_(owner) {}
 
   /// \return false: there is a group with this number. \throws std::bad_alloc
   bool add(std::uint64_t group, revocable& who);

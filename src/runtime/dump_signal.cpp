@@ -46,7 +46,7 @@ std::atomic<std::uint32_t>& count_of(int number) noexcept {
   return asked[static_cast<std::size_t>(number)];
 }
 
-extern "C" void weft_on_dump_signal(int number) {
+void on_dump_signal(int number) {
   const int fault = errno;
   if (::getpid() == owner.load()) {
     count_of(number).fetch_add(1);
@@ -59,7 +59,7 @@ extern "C" void weft_on_dump_signal(int number) {
 }
 
 bool is_ours(const struct sigaction& a) noexcept {
-  return (a.sa_flags & SA_SIGINFO) == 0 && a.sa_handler == &weft_on_dump_signal;
+  return (a.sa_flags & SA_SIGINFO) == 0 && a.sa_handler == &on_dump_signal;
 }
 
 /// \return false: the application has a handler
@@ -73,7 +73,7 @@ bool install(int number) noexcept {
                       (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
     if (!free) return false;
     struct sigaction wanted {};
-    wanted.sa_handler = &weft_on_dump_signal;
+    wanted.sa_handler = &on_dump_signal;
     wanted.sa_flags = SA_RESTART;
     ::sigemptyset(&wanted.sa_mask);
     owner.store(::getpid());
