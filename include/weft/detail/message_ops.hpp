@@ -101,6 +101,8 @@ struct [[nodiscard]] send_request {
     return data.single() && mode == send_mode::standard &&
            try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
   }
+  /// The same on any thread that holds the progress lock, as external_loop::progress_guard does.
+  bool try_held() const noexcept;
 };
 
 struct [[nodiscard]] recv_request {

@@ -10,8 +10,7 @@ namespace weft::vipl {
 constexpr tag wake_tag{0x5649504c00000002};
 
 nic::locked::~locked() {
-  if (nic_.has_to_do()) [[unlikely]]
-    nic_.do_now();
+  nic_.settle_now();
   const bool tell = nic_.leads_ && nic_.events_ != before_;
   hold_.reset();
   if (tell) nic_.wake_leader();
@@ -46,7 +45,7 @@ bool nic::wait_for(time_point until, bool (*over)(void*), void* argument) {
           auto& it = *static_cast<leading*>(a);
           it.owner.leads_ = true;
           it.owner.leader_ = std::this_thread::get_id();
-          it.owner.do_now();
+          it.owner.settle_now();
           return it.over(it.argument);
         },
         &asked);

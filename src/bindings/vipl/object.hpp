@@ -21,7 +21,7 @@ class object {
     vi,
     completion_queue,
     protection_tag,
-    connection
+    incoming_request
   };
 
   explicit object(kind k) noexcept : kind_(k) {}
