@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers: by rank, by address, and all of them at a barrier.
-#include "bindings/c/blocking.hpp"
+#include <chrono>
+
+#include <weft/coro/detail/blocking_task.hpp>
+
 #include "bindings/c/operation.hpp"
 
 using namespace weft;
@@ -14,6 +17,12 @@ struct guest {
   endpoint peer;
   std::string private_data;
 };
+
+/// \param timeout_ms negative: without limit
+std::chrono::steady_clock::time_point deadline_of(int timeout_ms) noexcept {
+  if (timeout_ms < 0) return std::chrono::steady_clock::time_point::max();
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+}
 
 /// Requests of clients that leave before they are accepted do not count.
 task<guest> next_guest(weft::listener& listening) {
@@ -108,7 +117,8 @@ int weft_listen(weft_context* ctx, const char* address, weft_listener** listenin
   if (!ctx || !address || !listening) return WEFT_INVALID_ARGUMENT;
   *listening = nullptr;
   return guarded(*ctx, [&] {
-    weft::listener open = blocking<weft::listener>().run(ctx->ctx.listen(address), -1);
+    weft::listener open =
+        detail::blocking_task<weft::listener>().run(ctx->ctx.listen(address), deadline_of(-1));
     std::string where = open.address();
     auto made =
         std::unique_ptr<weft_listener>(new weft_listener{ctx, std::move(open), std::move(where)});
@@ -128,7 +138,8 @@ int weft_accept(weft_listener* listening, int timeout_ms, char* private_data,
   if (!listening || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*listening->owner, [&] {
-    guest in = blocking<guest>().run(next_guest(listening->listening), timeout_ms);
+    guest in = detail::blocking_task<guest>().run(next_guest(listening->listening),
+                                                  deadline_of(timeout_ms));
     copy_text(in.private_data, private_data, private_data_size);
     *peer = listening->owner->handle_of(std::move(in.peer));
   });
@@ -149,8 +160,8 @@ int weft_connect(weft_context* ctx, const char* address, const char* private_dat
   if (!ctx || !address || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*ctx, [&] {
-    *peer = ctx->handle_of(blocking<endpoint>().run(
-        ctx->ctx.connect(address, private_data ? private_data : ""), timeout_ms));
+    *peer = ctx->handle_of(detail::blocking_task<endpoint>().run(
+        ctx->ctx.connect(address, private_data ? private_data : ""), deadline_of(timeout_ms)));
   });
 }
 

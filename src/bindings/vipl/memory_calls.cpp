@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protection tags and registered memory: calls of vipl.h.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -126,8 +127,9 @@ VIP_RETURN VipAllocateMem(VIP_NIC_HANDLE of, VIP_PVOID* address, VIP_ULONG lengt
       r->bytes = r->own->bytes();
     } catch (const error& e) {
       if (e.kind() != errc::unsupported) throw;
-      r->plain.resize(length);
-      r->bytes = r->plain;
+      r->plain.emplace(length);
+      r->bytes = r->plain->bytes();
+      std::fill(r->bytes.begin(), r->bytes.end(), std::byte{});
     }
     r->attributes = *attributes;
     *address = r->bytes.data();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -13,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include <weft/coro/detail/blocking_task.hpp>
 #include <weft/external_loop.hpp>
 #include <weft/weft.hpp>
 
-#include "bindings/vipl/blocking.hpp"
 #include "bindings/vipl/completion_queue.hpp"
 #include "bindings/vipl/memory.hpp"
 #include "bindings/vipl/ring.hpp"
@@ -26,6 +27,10 @@
 namespace weft::vipl {
 
 class vi;
+
+using time_point = std::chrono::steady_clock::time_point;
+template <class T>
+using blocking = detail::blocking_task<T>;
 
 inline constexpr VIP_ULONG most_vis = 0xffff;
 inline constexpr VIP_ULONG longest_transfer = VIP_ULONG{1} << 30;

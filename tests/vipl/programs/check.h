@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <vipl.h>
 
@@ -101,6 +102,17 @@ static inline VIP_VI_HANDLE make_vi(struct side* s, VIP_RELIABILITY_LEVEL level,
   a.EnableRdmaRead = level == VIP_SERVICE_UNRELIABLE ? VIP_FALSE : VIP_TRUE;
   OK(VipCreateVi(s->nic, &a, queue, queue, &v));
   return v;
+}
+
+/* VipConnectRequest for a server that may not be up yet: the guide has it return VIP_NO_MATCH at
+ * once where no process waits, whatever its time-out, so a client can only ask again. */
+static inline VIP_RETURN request_soon(VIP_VI_HANDLE v, union address* here, union address* there,
+                                      VIP_ULONG timeout, VIP_VI_ATTRIBUTES* other) {
+  const struct timespec a_moment = {0, 1000000};
+  VIP_RETURN r;
+  do r = VipConnectRequest(v, &here->net, &there->net, timeout, other);
+  while (r == VIP_NO_MATCH && nanosleep(&a_moment, NULL) == 0);
+  return r;
 }
 
 static inline void fill(unsigned char* at, size_t n, unsigned seed) {

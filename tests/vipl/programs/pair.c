@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server and a client: connections of both forms, sends of all sizes, RDMA, completion queues,
  * and errors, at each reliability level. pair server|client NAME */
-#include <time.h>
 
 #include "check.h"
 
 static struct side me;
 static int is_server;
 static const char* name;
-static const struct timespec a_moment = {0, 1000000};
 
 static void place(union address* a, const char* what, int level) {
   char text[32];
@@ -29,11 +27,8 @@ static void connect_pair(VIP_VI_HANDLE v, VIP_RELIABILITY_LEVEL level) {
     CHECK(here.net.HostAddressLen == 4 && here.net.DiscriminatorLen == 2);
     OK(VipConnectAccept(c, v));
   } else {
-    VIP_RETURN r;
     make_address(&me, &here, "me");
-    do r = VipConnectRequest(v, &here.net, &there.net, VIP_INFINITE, &other);
-    while (r == VIP_NO_MATCH && nanosleep(&a_moment, NULL) == 0);
-    OK(r);
+    OK(request_soon(v, &here, &there, VIP_INFINITE, &other));
   }
   CHECK(other.ReliabilityLevel == level && other.EnableRdmaWrite);
 }
