@@ -69,12 +69,7 @@ class memory_table {
     return slots_[slot].what.get();
   }
 
-  /// Whether the bytes are within that registration, and its tag is `tag`.
-  bool allows(VIP_MEM_HANDLE handle, const void* address, std::size_t size,
-              std::uint32_t tag) noexcept {
-    const registration* const r = find(handle);
-    return r && r->tag == tag && contains(*r, address, size);
-  }
+  /// Whether the bytes are within that registration.
   static bool contains(const registration& r, const void* address, std::size_t size) noexcept {
     const auto first = reinterpret_cast<std::uintptr_t>(r.bytes.data());
     const auto at = reinterpret_cast<std::uintptr_t>(address);

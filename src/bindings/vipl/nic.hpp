@@ -52,7 +52,12 @@ class nic final : public object {
     explicit locked(nic& n) noexcept : nic_(n), hold_(std::in_place, n.loop_), before_(n.events_) {}
     locked(const locked&) = delete;
     locked& operator=(const locked&) = delete;
-    ~locked();
+    ~locked() {
+      nic_.settle_now();
+      const bool tell = nic_.leads_ && nic_.events_ != before_;
+      hold_.reset();
+      if (tell) nic_.wake_leader();
+    }
     /// Makes progress. Ends of operations and messages of peers are handled inside.
     void poll() noexcept {
       nic_.polls_ = true;
@@ -88,7 +93,10 @@ class nic final : public object {
   // --- locked -----------------------------------------------------------------------------------
 
   /// What a waiting thread may wait for has happened.
-  void note_event() noexcept;
+  void note_event() noexcept {
+    ++events_;
+    if (followers_.load(std::memory_order_relaxed) != 0) wake_followers();
+  }
   /// The VI has something to do that the handler of messages may not: vi::settle.
   void settle_soon(vi& v) noexcept;
   /// Sends a message at once. Not in the handler of messages. \throws std::bad_alloc
@@ -137,6 +145,7 @@ class nic final : public object {
   std::optional<bool> follow(std::unique_lock<std::mutex>& lock, time_point until,
                              bool (*over)(void*), void* argument);
   void wake_leader() noexcept;
+  void wake_followers() noexcept;
   // Locked:
   void settle_now() noexcept {
     if (!to_settle_.empty()) [[unlikely]]

@@ -9,16 +9,7 @@ namespace weft::vipl {
 /// A tag of messages that are never sent.
 constexpr tag wake_tag{0x5649504c00000002};
 
-nic::locked::~locked() {
-  nic_.settle_now();
-  const bool tell = nic_.leads_ && nic_.events_ != before_;
-  hold_.reset();
-  if (tell) nic_.wake_leader();
-}
-
-void nic::note_event() noexcept {
-  ++events_;
-  if (followers_.load() == 0) return;
+void nic::wake_followers() noexcept {
   const std::lock_guard lock(turn_);
   ++generation_;
   turned_.notify_all();

@@ -67,8 +67,9 @@ class vi final : public object {
   bool settles = false;  ///< for the NIC: `settle` will be called
 
  private:
-  std::uint32_t check(const VIP_DESCRIPTOR& d, bool receives) noexcept;
-  bool holds(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE handle) noexcept;
+  std::uint32_t check(const VIP_DESCRIPTOR& d, bool of_receive, const registration& in,
+                      VIP_MEM_HANDLE memory) noexcept;
+  const registration* holder_of(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept;
 
   bool says_broken_ = false;  // to the peer
 };

@@ -15,8 +15,11 @@ bool aligned(const VIP_DESCRIPTOR* d) noexcept {
 
 }  // namespace
 
+/// \param in     the registration that the descriptor is in; most buffers are there, too
+/// \param memory its handle
 /// \return bits of errors
-std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive) noexcept {
+std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive, const registration& in,
+                        VIP_MEM_HANDLE memory) noexcept {
   const unsigned operation = d.CS.Control & VIP_CONTROL_OP_MASK;
   const bool rdma = operation != VIP_CONTROL_OP_SENDRECV;
   if (d.CS.SegCount > most_segments || (d.CS.Control & VIP_CONTROL_RESERVED) != 0 ||
@@ -27,7 +30,9 @@ std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive) noexcept {
   for (unsigned i = rdma ? 1 : 0; i != d.CS.SegCount; ++i) {
     const VIP_DATA_SEGMENT& s = d.DS[i].Local;
     total += s.Length;
-    if (s.Length != 0 && !owner.memory.allows(s.Handle, s.Data.Address, s.Length, tag()))
+    if (s.Length == 0) continue;
+    const registration* const r = s.Handle == memory ? &in : owner.memory.find(s.Handle);
+    if (!r || r->tag != tag() || !memory_table::contains(*r, s.Data.Address, s.Length))
       return VIP_STATUS_PROTECTION_ERROR;
   }
   if (total > longest_transfer || (!of_receive && total > attributes.MaxTransferSize))
@@ -36,13 +41,16 @@ std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive) noexcept {
   return 0;
 }
 
-/// Whether the descriptor lies in that registration; the error handler learns if it does not.
-bool vi::holds(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept {
+/// \return the registration in which the descriptor is. Null: it is not in that one, which the
+/// error
+///   handler learns
+const registration* vi::holder_of(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept {
   const registration* const in = owner.memory.find(memory);
-  if (in && memory_table::contains(*in, d, sizeof(VIP_CONTROL_SEGMENT))) return true;
+  if (in && memory_table::contains(*in, d, sizeof(VIP_CONTROL_SEGMENT))) [[likely]]
+    return in;
   owner.raise(
       {owner.handle(), handle(), nullptr, d, 0, VIP_RESOURCE_DESCRIPTOR, VIP_ERROR_POST_DESC});
-  return false;
+  return nullptr;
 }
 
 VIP_RETURN vi::post_send(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) {
@@ -60,10 +68,11 @@ VIP_RETURN vi::post_receive(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) {
   for (;;) {
     {
       const nic::locked lock(owner);
-      if (!holds(d, memory)) return VIP_INVALID_PARAMETER;
+      const registration* const in = holder_of(d, memory);
+      if (!in) return VIP_INVALID_PARAMETER;
       const bool broken = connection.state() == VIP_STATE_ERROR;
       const std::uint32_t bad =
-          broken ? std::uint32_t{VIP_STATUS_DESC_FLUSHED_ERROR} : check(*d, true);
+          broken ? std::uint32_t{VIP_STATUS_DESC_FLUSHED_ERROR} : check(*d, true, *in, memory);
       d->CS.Status = 0;
       if (bad != 0) {
         receives.post_wrong(*d, bad);
