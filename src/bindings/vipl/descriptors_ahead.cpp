@@ -73,7 +73,7 @@ std::size_t receive_queue::describe(std::uint32_t from, std::size_t room,
 bool receive_queue::worth_sending_ahead() const noexcept {
   if (!peer_places_ || !vi_.connection.connected() || !vi_.connection.peer()) return false;
   const std::uint32_t end = taken_ + static_cast<std::uint32_t>(posted_.size());
-  return !comes_before(taken_, told_) || end - told_ >= descriptors_in_batch;
+  return !comes_before(taken_, announced_) || end - announced_ >= descriptors_in_batch;
 }
 
 void receive_queue::send_ahead_from(std::uint32_t number, std::uint8_t how) {
@@ -85,7 +85,7 @@ void receive_queue::send_ahead_from(std::uint32_t number, std::uint8_t how) {
   header h = vi_.connection.header_of(message::ahead);
   h.flags = how;
   vi_.connection.say(h, list);
-  if (!comes_before(number + head.count, told_)) told_ = number + head.count;
+  if (!comes_before(number + head.count, announced_)) announced_ = number + head.count;
 }
 
 void receive_queue::send_ahead() {
@@ -93,7 +93,7 @@ void receive_queue::send_ahead() {
   if (!vi_.connection.connected() || !vi_.connection.peer()) return;
   bool any = false;
   for (std::size_t i = 0; i != posted_.size(); ++i) any |= posted_[i].capacity > longest_inline;
-  if (any) send_ahead_from(first_untold(), 0);
+  if (any) send_ahead_from(first_unannounced(), 0);
 }
 
 }  // namespace weft::vipl

@@ -48,13 +48,13 @@ class receive_queue::ending final : public service::job {
   const std::shared_ptr<landing_place> place_;
 };
 
-receive_queue::receive_queue(vi& of, completion_queue* queue) : complete(of, true, queue), vi_(of) {
+receive_queue::receive_queue(vi& of, completion_queue* queue) : finished(of, true, queue), vi_(of) {
   renew_landing_place();
 }
 receive_queue::~receive_queue() = default;
 
 void receive_queue::restart() noexcept {
-  arrived_ = taken_ = told_ = 0;
+  arrived_ = taken_ = announced_ = 0;
   peer_places_ = confirms_ = tells_drop_ = asked_ = false;
   refused_.reset();
 }
@@ -67,21 +67,21 @@ bool receive_queue::may_post(const VIP_DESCRIPTOR& d) const noexcept {
 
 void receive_queue::post(VIP_DESCRIPTOR& d) {
   posted_.reserve(posted_.size() + 1);
-  complete.expect();
+  finished.expect();
   posted_.push({&d, static_cast<std::uint32_t>(room_of(d))});
   if (!worth_sending_ahead()) return;
   try {
-    send_ahead_from(first_untold(), 0);
+    send_ahead_from(first_unannounced(), 0);
   } catch (const std::exception&) {
     // No memory: the peer asks.
   }
 }
 
 void receive_queue::post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status) {
-  complete.expect();
+  finished.expect();
   d.CS.Length = 0;
   d.CS.Status = status | VIP_STATUS_OP_RECEIVE;
-  complete.complete(d);
+  finished.complete(d);
 }
 
 // --- messages -----------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ void receive_queue::take(std::uint32_t status, std::uint32_t length) noexcept {
   ++taken_;
   d.CS.Length = length;
   d.CS.Status = status;
-  complete.complete(d);
+  finished.complete(d);
 }
 
 void receive_queue::settle() {

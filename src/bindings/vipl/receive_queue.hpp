@@ -26,8 +26,8 @@ class receive_queue {
   receive_queue(vi& of, completion_queue* queue);
   ~receive_queue();
 
-  completions complete;
-  bool empty() const noexcept { return complete.posted() == 0; }
+  completions finished;
+  bool empty() const noexcept { return finished.posted() == 0; }
 
   // --- the application --------------------------------------------------------------------------
 
@@ -74,17 +74,17 @@ class receive_queue {
   bool shows(const VIP_DESCRIPTOR& d) const noexcept;
   bool worth_sending_ahead() const noexcept;
   void send_ahead_from(std::uint32_t number, std::uint8_t how);
-  std::uint32_t first_untold() const noexcept {
-    return comes_before(told_, taken_) ? taken_ : told_;
+  std::uint32_t first_unannounced() const noexcept {
+    return comes_before(announced_, taken_) ? taken_ : announced_;
   }
   std::size_t describe(std::uint32_t from, std::size_t room, std::vector<std::byte>& out);
 
   vi& vi_;
   ring<posted> posted_;
-  std::uint32_t arrived_ = 0;  // messages of this connection
-  std::uint32_t taken_ = 0;    // descriptors by them: the number of the first in posted_
-  std::uint32_t told_ = 0;     // descriptors below this number have travelled ahead
-  bool peer_places_ = false;   // the peer uses them
+  std::uint32_t arrived_ = 0;    // messages of this connection
+  std::uint32_t taken_ = 0;      // descriptors by them: the number of the first in posted_
+  std::uint32_t announced_ = 0;  // descriptors below this number have travelled ahead
+  bool peer_places_ = false;     // the peer uses them
 
   // What the peer is to learn.
   bool confirms_ = false;                 // that messages have arrived

@@ -47,7 +47,7 @@ bool send_queue::send_at_once(VIP_DESCRIPTOR& d, std::uint32_t length) noexcept 
   ++next_label_;
   d.CS.Length = length;
   d.CS.Status = VIP_STATUS_OP_SEND;
-  complete.complete(d);
+  finished.complete(d);
   return true;
 }
 

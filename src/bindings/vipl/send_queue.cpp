@@ -48,7 +48,7 @@ void send_queue::restart() noexcept {
 void send_queue::post(VIP_DESCRIPTOR& d, std::uint32_t bad) {
   works_.reserve(works_.size() + 1);
   if (free_works_.empty()) add_work();
-  complete.expect();
+  finished.expect();
   const work::what kind = kind_of(d);
   std::uint32_t length = 0;
   if (bad == 0)
@@ -146,7 +146,7 @@ void send_queue::publish() noexcept {
     w.descriptor->CS.Length = w.length;
     w.descriptor->CS.Status = w.status | status_of(w.kind);
     if (w.status != 0 && !culprit) culprit = w.descriptor;
-    complete.complete(*w.descriptor);
+    finished.complete(*w.descriptor);
     free_works_.push_back(&w);
   }
   // What goes wrong here ends the connection, unless the VI is unreliable.

@@ -19,10 +19,10 @@ class vi;
 /// Messages have labels, their numbers on the connection. With the NIC locked.
 class send_queue {
  public:
-  send_queue(vi& of, completion_queue* queue) : complete(of, false, queue), vi_(of) {}
+  send_queue(vi& of, completion_queue* queue) : finished(of, false, queue), vi_(of) {}
 
-  completions complete;
-  bool empty() const noexcept { return complete.posted() == 0; }
+  completions finished;
+  bool empty() const noexcept { return finished.posted() == 0; }
 
   /// \param bad bits of its Status: it is wrong, and completes in its turn. 0: it is well
   /// \throws std::bad_alloc

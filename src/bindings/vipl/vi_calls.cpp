@@ -105,28 +105,28 @@ VIP_RETURN VipPostRecv(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* d, VIP_MEM_HANDLE m
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE handle, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.done(v.sends.complete, d); });
+  return on_vi(handle, [&](vi& v) { return v.done(v.sends.finished, d); });
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE handle, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.done(v.receives.complete, d); });
+  return on_vi(handle, [&](vi& v) { return v.done(v.receives.finished, d); });
 }
 
 VIP_RETURN VipSendWait(VIP_VI_HANDLE handle, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.wait(v.sends.complete, deadline_of(timeout), d); });
+  return on_vi(handle, [&](vi& v) { return v.wait(v.sends.finished, deadline_of(timeout), d); });
 }
 
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE handle, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.wait(v.receives.complete, deadline_of(timeout), d); });
+  return on_vi(handle, [&](vi& v) { return v.wait(v.receives.finished, deadline_of(timeout), d); });
 }
 
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBACK handler) {
   if (!handler) return VIP_INVALID_PARAMETER;
   return on_vi(handle, [&](vi& v) {
-    v.notify(v.sends.complete, handler, context);
+    v.notify(v.sends.finished, handler, context);
     return VIP_SUCCESS;
   });
 }
@@ -134,7 +134,7 @@ VIP_RETURN VipSendNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBAC
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBACK handler) {
   if (!handler) return VIP_INVALID_PARAMETER;
   return on_vi(handle, [&](vi& v) {
-    v.notify(v.receives.complete, handler, context);
+    v.notify(v.receives.finished, handler, context);
     return VIP_SUCCESS;
   });
 }
