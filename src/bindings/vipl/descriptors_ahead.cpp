@@ -21,13 +21,14 @@ void append(std::vector<std::byte>& to, const T& value) {
 
 bool receive_queue::shows(const VIP_DESCRIPTOR& d) const noexcept {
   for (unsigned i = 0; i != d.CS.SegCount; ++i)
-    if (std::find(shown_.begin(), shown_.end(), d.DS[i].Local.Handle) == shown_.end()) return false;
+    if (std::find(shown_.begin(), shown_.end(), segment_of(d, i).Local.Handle) == shown_.end())
+      return false;
   return true;
 }
 
 void receive_queue::show(const VIP_DESCRIPTOR& d) {
   for (unsigned i = 0; i != d.CS.SegCount; ++i) {
-    const VIP_MEM_HANDLE handle = d.DS[i].Local.Handle;
+    const VIP_MEM_HANDLE handle = segment_of(d, i).Local.Handle;
     std::shared_ptr<landing_place> at;
     std::span<std::byte> bytes;
     {
@@ -61,7 +62,7 @@ std::size_t receive_queue::describe(std::uint32_t from, std::size_t room,
     if (out.size() + bytes > room) break;
     append(out, descriptor_ahead{r.capacity, d.CS.SegCount});
     for (unsigned k = 0; k != d.CS.SegCount; ++k) {
-      const VIP_DATA_SEGMENT& s = d.DS[k].Local;
+      const VIP_DATA_SEGMENT& s = segment_of(d, k).Local;
       append(out, place_ahead{s.Handle, s.Length, s.Data.AddressBits});
     }
   }

@@ -14,13 +14,13 @@ namespace {
 
 std::uint64_t room_of(const VIP_DESCRIPTOR& d) noexcept {
   std::uint64_t room = 0;
-  for (unsigned i = 0; i != d.CS.SegCount; ++i) room += d.DS[i].Local.Length;
+  for (unsigned i = 0; i != d.CS.SegCount; ++i) room += segment_of(d, i).Local.Length;
   return room;
 }
 
 void scatter(const VIP_DESCRIPTOR& to, std::span<const std::byte> bytes) noexcept {
   for (unsigned i = 0; i != to.CS.SegCount && !bytes.empty(); ++i) {
-    const VIP_DATA_SEGMENT& s = to.DS[i].Local;
+    const VIP_DATA_SEGMENT& s = segment_of(to, i).Local;
     const std::size_t n = std::min<std::size_t>(s.Length, bytes.size());
     if (n != 0) std::memcpy(s.Data.Address, bytes.data(), n);
     bytes = bytes.subspan(n);

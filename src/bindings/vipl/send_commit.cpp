@@ -27,7 +27,7 @@ std::span<const std::byte> send_queue::compose(header h, const VIP_DESCRIPTOR& d
     to += sizeof *place;
   } else if (carries) {
     for (unsigned i = 0; i != d.CS.SegCount; ++i) {
-      const VIP_DATA_SEGMENT& s = d.DS[i].Local;
+      const VIP_DATA_SEGMENT& s = segment_of(d, i).Local;
       if (s.Length != 0) std::memcpy(to, s.Data.Address, s.Length);
       to += s.Length;
     }

@@ -53,7 +53,7 @@ void send_queue::post(VIP_DESCRIPTOR& d, std::uint32_t bad) {
   std::uint32_t length = 0;
   if (bad == 0)
     for (unsigned i = kind == work::what::send ? 0 : 1; i != d.CS.SegCount; ++i)
-      length += d.DS[i].Local.Length;
+      length += segment_of(d, i).Local.Length;
   d.CS.Status = 0;
   if (bad == 0 && kind == work::what::send && send_at_once(d, length)) return;
   work& w = *free_works_.back();
@@ -133,7 +133,10 @@ bool send_queue::advance_once() {
 /// Before works in front of it have committed. An RDMA write takes the number of a message only
 /// then: it may be refused.
 bool send_queue::may_begin_early(const work& w) const noexcept {
-  if (w.kind != work::what::send || works_[committed_]->kind != work::what::send) return false;
+  const work& first = *works_[committed_];
+  if (w.kind != work::what::send || first.kind != work::what::send) return false;
+  // Its descriptor may have come: a later work would drop it from `known_`.
+  if (first.now == work::stage::asking) return false;
   return w.length <= longest_inline || known_.reaches(next_label_);
 }
 

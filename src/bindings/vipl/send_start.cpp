@@ -48,7 +48,7 @@ void send_queue::place(work& w, const known_descriptor& at) {
   w.place = at.number;
   std::size_t piece = 0, in_piece = 0;
   for (unsigned i = 0; i != w.descriptor->CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& from = w.descriptor->DS[i].Local;
+    const VIP_DATA_SEGMENT& from = segment_of(*w.descriptor, i).Local;
     for (std::size_t done = 0; done != from.Length;) {
       const place_ahead& to = at.places[piece];
       const std::size_t n = std::min<std::size_t>(from.Length - done, to.length - in_piece);
@@ -77,14 +77,14 @@ void send_queue::ask(work& w) {
 }
 
 void send_queue::begin_rdma(work& w) {
-  const VIP_ADDRESS_SEGMENT& there = w.descriptor->DS[0].Remote;
+  const VIP_ADDRESS_SEGMENT& there = segment_of(*w.descriptor, 0).Remote;
   const introduction& remote = vi_.connection.remote();
   const bool allowed = w.kind == work::what::write ? remote.rdma_write != 0 : remote.rdma_read != 0;
   if (!allowed) return finish(w, VIP_STATUS_RDMA_PROT_ERROR);
   const std::uint64_t key = region_key(remote.secret, access::rdma, remote.tag, there.Handle);
   std::uint64_t at = there.Data.AddressBits;
   for (unsigned i = 1; i != w.descriptor->CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& here = w.descriptor->DS[i].Local;
+    const VIP_DATA_SEGMENT& here = segment_of(*w.descriptor, i).Local;
     if (here.Length == 0) continue;
     const remote_region place{key, at, here.Length};
     if (w.kind == work::what::write)

@@ -28,7 +28,7 @@ std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive, const registra
     return VIP_STATUS_FORMAT_ERROR;
   std::uint64_t total = 0;
   for (unsigned i = rdma ? 1 : 0; i != d.CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& s = d.DS[i].Local;
+    const VIP_DATA_SEGMENT& s = segment_of(d, i).Local;
     total += s.Length;
     if (s.Length == 0) continue;
     const registration* const r = s.Handle == memory ? &in : owner.memory.find(s.Handle);
@@ -41,9 +41,7 @@ std::uint32_t vi::check(const VIP_DESCRIPTOR& d, bool of_receive, const registra
   return 0;
 }
 
-/// \return the registration in which the descriptor is. Null: it is not in that one, which the
-/// error
-///   handler learns
+/// \return the registration, if the descriptor is in it; else null, and the error handler learns
 const registration* vi::holder_of(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept {
   const registration* const in = owner.memory.find(memory);
   if (in && memory_table::contains(*in, d, sizeof(VIP_CONTROL_SEGMENT))) [[likely]]
@@ -57,9 +55,10 @@ VIP_RETURN vi::post_send(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) {
   if (!d || !aligned(d)) return VIP_INVALID_PARAMETER;
   const nic::locked lock(owner);
   if (connection.state() == VIP_STATE_IDLE || connection.pending()) return VIP_INVALID_STATE;
-  if (!holds(d, memory)) return VIP_INVALID_PARAMETER;
-  sends.post(
-      *d, connection.connected() ? check(*d, false) : std::uint32_t{VIP_STATUS_DESC_FLUSHED_ERROR});
+  const registration* const in = holder_of(d, memory);
+  if (!in) return VIP_INVALID_PARAMETER;
+  sends.post(*d, connection.connected() ? check(*d, false, *in, memory)
+                                        : std::uint32_t{VIP_STATUS_DESC_FLUSHED_ERROR});
   return VIP_SUCCESS;
 }
 
