@@ -125,13 +125,22 @@ void run() {
 
 }  // namespace
 
+// All forms but the aligned ones, so that no memory is taken by one library and freed by another.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return none_left ? nullptr : std::malloc(size == 0 ? 1 : size);
+}
 void* operator new(std::size_t size) {
-  if (none_left) throw std::bad_alloc();
-  if (void* const p = std::malloc(size == 0 ? 1 : size)) return p;
+  if (void* const p = operator new(size, std::nothrow)) return p;
   throw std::bad_alloc();
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return operator new(size, std::nothrow);
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 int main() {
   run();

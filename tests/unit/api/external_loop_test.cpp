@@ -81,29 +81,6 @@ TEST_CASE("external loop: a wait ends at its moment also while other messages co
   while (all.on_its_way()) hold.poll();
 }
 
-TEST_CASE("external loop: a small post leaves without an operation, or not at all") {
-  context ctx;
-  external_loop calls(ctx);
-  std::vector<std::byte> heard;
-  const handler hears = ctx.on_inline(
-      am{3}, [&heard](const inline_call& c) { heard.assign(c.data.begin(), c.data.end()); });
-  const endpoint me = ctx.peer(0);
-  std::array<std::byte, 5> small{std::byte{1}, std::byte{2}};
-  const std::array<const_buffer, 2> list{const_buffer(small), const_buffer(small)};
-  const std::vector<std::byte> large(std::size_t{1} << 20);
-  std::optional<external_loop::progress_guard> hold(std::in_place, calls);
-  while (!me.post_bytes(am{3}, small).try_held()) hold->poll();  // until the link is open
-  small.fill({});                                               // the caller's again
-  while (heard.empty()) hold->poll();
-  CHECK(heard == std::vector<std::byte>{std::byte{1}, std::byte{2}, {}, {}, {}});
-  CHECK_FALSE(me.send(list, tag{1}).try_held());
-  CHECK_FALSE(me.send(large, tag{1}).try_held());
-  CHECK_FALSE(detail::send_request{{nullptr, no_peer}, tag{1}, const_buffer(small)}.try_held());
-  hold->poll();
-  hold.reset();
-  CHECK_FALSE(me.try_probe(tag{1}));
-}
-
 namespace {
 
 /// The end of a chain that a loop of calls has begun.
