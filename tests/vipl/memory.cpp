@@ -42,7 +42,14 @@ struct side {
   }
   side(const side&) = delete;
   side& operator=(const side&) = delete;
-  ~side() { VipCloseNic(nic); }
+  ~side() {
+    VIP_DESCRIPTOR* d = nullptr;
+    while (VipSendDone(vi, &d) != VIP_NOT_DONE) continue;
+    check(VipDestroyVi(vi) == VIP_SUCCESS && VipDestroyCQ(queue) == VIP_SUCCESS &&
+              VipFreeMem(nic, memory, handle) == VIP_SUCCESS &&
+              VipDestroyPtag(nic, tag) == VIP_SUCCESS && VipCloseNic(nic) == VIP_SUCCESS,
+          "all is given back");
+  }
 
   VIP_RETURN post(bool receive) {
     auto* const d =
