@@ -171,6 +171,7 @@ void vi::on_arrived(std::uint32_t messages) noexcept {
     finish(*w, 0);
   }
   publish_sends();
+  if (started_ < works_.size()) owner.settle_soon(*this);  // a fenced one may begin now
 }
 
 void vi::on_refused(std::uint32_t label) noexcept {

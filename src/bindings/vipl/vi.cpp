@@ -185,7 +185,8 @@ void vi::disconnect() {
   landing->end();
   owner.wait(time_point::max(), [this] { return !in_flight(); });
   const nic::locked lock(owner);
-  if (state == VIP_STATE_IDLE) return;
+  if (state == VIP_STATE_IDLE)
+    return flush_receives();  // posted before a connection that never came
   state = VIP_STATE_ERROR;
   advance();
   flush_receives();

@@ -52,7 +52,7 @@ TEST_CASE("one NIC: two of its VIs are connected as client and server, and as eq
         address here("client"), there(p.where);
         return VipConnectRequest(one, here.get(), there.get(), patience, nullptr);
       });
-      address here(p.where), who("");
+      address here(p.where), who;
       VIP_CONN_HANDLE c = nullptr;
       REQUIRE(VipConnectWait(p.b.nic, here.get(), patience, who.get(), nullptr, &c) == VIP_SUCCESS);
       REQUIRE(VipConnectAccept(c, two) == VIP_SUCCESS);

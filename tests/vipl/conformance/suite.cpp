@@ -77,8 +77,8 @@ VIP_DESCRIPTOR* side::describe_rdma(std::size_t n, VIP_UINT16 control, side& the
 }
 
 VIP_VI_ATTRIBUTES side::attributes(level l) const noexcept {
-  return {l, VIP_ULONG{1} << 20, nullptr, tag, VIP_TRUE,
-          l == VIP_SERVICE_UNRELIABLE ? VIP_FALSE : VIP_TRUE};
+  return {l,   VIP_ULONG{1} << 20, nullptr,
+          tag, VIP_TRUE,           l == VIP_SERVICE_UNRELIABLE ? VIP_FALSE : VIP_TRUE};
 }
 
 VIP_VI_HANDLE side::make_vi(level l, VIP_CQ_HANDLE sends, VIP_CQ_HANDLE receives) {
@@ -112,7 +112,7 @@ std::size_t side::reports() const {
 
 pair::pair() : where("suite-" + std::to_string(::getpid())) {
   // From now on requests wait: none of them finds no listener.
-  address here(where), from("");
+  address here(where), from;
   VIP_CONN_HANDLE none = nullptr;
   REQUIRE(VipConnectWait(b.nic, here.get(), 0, from.get(), nullptr, &none) == VIP_TIMEOUT);
 }
@@ -159,7 +159,7 @@ connection::connection(pair& p, VIP_VI_HANDLE client, VIP_VI_HANDLE server)
     address here("client"), there(p.where);
     return VipConnectRequest(client, here.get(), there.get(), patience, nullptr);
   });
-  address here(p.where), who("");
+  address here(p.where), who;
   VIP_CONN_HANDLE c = nullptr;
   REQUIRE(VipConnectWait(p.b.nic, here.get(), patience, who.get(), nullptr, &c) == VIP_SUCCESS);
   REQUIRE(VipConnectAccept(c, server) == VIP_SUCCESS);
@@ -175,7 +175,9 @@ connection::~connection() {
   }
 }
 
-void connection::send(VIP_DESCRIPTOR* d) { REQUIRE(VipPostSend(from, d, of.a.handle) == VIP_SUCCESS); }
+void connection::send(VIP_DESCRIPTOR* d) {
+  REQUIRE(VipPostSend(from, d, of.a.handle) == VIP_SUCCESS);
+}
 void connection::receive(VIP_DESCRIPTOR* d) {
   REQUIRE(VipPostRecv(to, d, of.b.handle) == VIP_SUCCESS);
 }

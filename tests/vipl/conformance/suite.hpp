@@ -34,6 +34,7 @@ struct piece {
 /// An address of this host.
 class address {
  public:
+  address() = default;  ///< of no length: room for any
   explicit address(const std::string& discriminator);
   VIP_NET_ADDRESS* get() noexcept { return &all_.net; }
 
@@ -126,7 +127,9 @@ class connection {
   /// Waits for the oldest one. \return its bits of errors
   std::uint32_t sent(const VIP_DESCRIPTOR* expected);
   std::uint32_t received(const VIP_DESCRIPTOR* expected);
-  bool connected() { return state_of(from) == VIP_STATE_CONNECTED && state_of(to) == VIP_STATE_CONNECTED; }
+  bool connected() {
+    return state_of(from) == VIP_STATE_CONNECTED && state_of(to) == VIP_STATE_CONNECTED;
+  }
   bool broken() { return comes_to(from, VIP_STATE_ERROR) && comes_to(to, VIP_STATE_ERROR); }
 
   pair& of;
