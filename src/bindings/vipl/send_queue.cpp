@@ -84,6 +84,8 @@ bool vi::advance_once() {
 bool vi::may_begin_early(const work& w) noexcept {
   if (w.kind != work::what::send || works_[committed_]->kind != work::what::send) return false;
   if (w.length <= longest_inline) return true;
+  // It would forget the descriptors before its own, one of which is the answer.
+  if (works_[committed_]->now == work::stage::asking) return false;
   return !known_.empty() && !comes_before(known_.back().number, next_label_ - dropped_there_);
 }
 

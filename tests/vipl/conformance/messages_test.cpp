@@ -108,10 +108,14 @@ TEST_CASE("messages: many in a row keep their order, long ones among short ones"
     for (std::size_t i = 0; i != count; ++i) {
       CAPTURE(i);
       VIP_DESCRIPTOR* d = nullptr;
-      REQUIRE(VipRecvWait(c.to, patience, &d) == VIP_SUCCESS);
+      const VIP_RETURN code = VipRecvWait(c.to, patience, &d);
+      REQUIRE(d);
+      CAPTURE(d->CS.Status);
+      REQUIRE(code == VIP_SUCCESS);
       CHECK(d->CS.Length == size_of(i));
       CHECK(filled(p.b.data(i * room), size_of(i), static_cast<unsigned>(i)));
       REQUIRE(VipSendWait(c.from, patience, &d) == VIP_SUCCESS);
+      CHECK(d == p.a.describe(i, {}));
     }
   });
 }
