@@ -38,6 +38,10 @@ if [[ ${2:-} == ON ]]; then
   suite verbs+tcp "$bin/tests/test-multiprocess" "$deaths"
   suite verbs "$bin/tests/test-fault" "$kills"
 fi
+if [[ -e $bin/tests/test-vipl ]]; then  # not without VIPL
+  suite verbs "$bin/tests/test-vipl"
+  suite verbs "$(dirname "$0")/vipl.sh" "$bin"
+fi
 suite verbs "$(dirname "$0")/jobs.sh" "$bin" "${2:-}"
 suite verbs "$(dirname "$0")/bench.sh" "$bin" "${2:-}"
 exit "$bad"

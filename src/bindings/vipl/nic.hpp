@@ -94,7 +94,7 @@ class nic final : public object {
   void watch(const endpoint& to);
 
   memory_table memory;
-  std::size_t tags = 0;
+  std::vector<std::unique_ptr<protection_tag>> tags;
   std::uint32_t add(vi& v);  ///< \return its number; 0: there is none left
   void remove(vi& v) noexcept;
   vi* find(std::uint32_t number) const noexcept;
