@@ -95,7 +95,7 @@ void flush(pair& p, level l, cause why) {
 
 }  // namespace
 
-TEST_CASE("ends: what is posted comes back in order, whoever ends the connection") {
+TEST_CASE("ends: what is posted comes back in order after a disconnect or an error") {
   at_each_level([](pair& p, level l) {
     for (const cause why : causes) {
       if (l == VIP_SERVICE_UNRELIABLE && why >= cause::error_of_client) continue;  // it stays

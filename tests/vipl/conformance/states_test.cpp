@@ -31,7 +31,7 @@ const in_states table[] = {
      success, success, success},
     {"VipConnectRequest",
      [](side&, VIP_VI_HANDLE v) {
-       address here("x"), there("nobody waits there");
+       address here("x"), there("without a listener");
        return VipConnectRequest(v, here.get(), there.get(), patience, nullptr);
      },
      VIP_NO_MATCH, wrong, wrong, wrong},
