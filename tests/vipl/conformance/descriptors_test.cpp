@@ -196,7 +196,7 @@ void meet_at(pair& p, level l, const meeting& m) {
     d = p.a.describe_rdma(0, VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_IMMEDIATE, p.b, 0,
                           {{0, m.size}});
   c.send(d);
-  // Only where reception is reliable does the sender's descriptor tell.
+  // Only VIP_SERVICE_RELIABLE_RECEPTION shows it at the sender's descriptor.
   CHECK(c.sent(d) == (l == VIP_SERVICE_RELIABLE_RECEPTION ? VIP_STATUS_REMOTE_DESC_ERROR : 0u));
   if (m.has_receive) CHECK(c.received(in) == m.receive);
   if (l != VIP_SERVICE_UNRELIABLE) {

@@ -20,9 +20,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 const char* name_of(level l) noexcept {
-  return l == VIP_SERVICE_UNRELIABLE          ? "unreliable"
-         : l == VIP_SERVICE_RELIABLE_DELIVERY ? "reliable delivery"
-                                              : "reliable reception";
+  if (l == VIP_SERVICE_UNRELIABLE) return "VIP_SERVICE_UNRELIABLE";
+  return l == VIP_SERVICE_RELIABLE_DELIVERY ? "VIP_SERVICE_RELIABLE_DELIVERY"
+                                            : "VIP_SERVICE_RELIABLE_RECEPTION";
 }
 
 address::address(const std::string& discriminator) {
