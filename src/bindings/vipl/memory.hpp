@@ -76,8 +76,9 @@ class memory_table {
     return at >= first && at - first <= r.bytes.size() && size <= r.bytes.size() - (at - first);
   }
 
-  /// For the end of the NIC.
-  void release_regions() noexcept;
+  /// For the end of the NIC, with its context alive: ends regions and shared memory that the
+  /// program has left.
+  void release_all() noexcept;
 
  private:
   static constexpr unsigned slot_bits = 20;  // the other bits tell uses of a slot apart

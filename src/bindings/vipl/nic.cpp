@@ -70,7 +70,7 @@ nic::~nic() {
   service_.join();
   listeners_.clear();
   inbound_ = {};
-  memory.release_regions();
+  memory.release_all();
 }
 
 void nic::raise(const VIP_ERROR_DESCRIPTOR& e) noexcept {

@@ -109,7 +109,7 @@ class nic final : public object {
   void watch(const endpoint& to);
 
   memory_table memory;
-  std::size_t tags = 0;
+  std::vector<std::unique_ptr<protection_tag>> tags;
   std::uint32_t add(vi& v);  ///< \return its number; 0: there is none left. \throws std::bad_alloc
   void remove(vi& v) noexcept;
   /// Where a message is put together that leaves within the call.

@@ -76,18 +76,23 @@ static inline VIP_DESCRIPTOR* describe(struct side* s, unsigned n, size_t at, si
   return d;
 }
 
-/* An address of this host with that discriminator. */
+/* An address of that host with that discriminator. */
 union address {
   VIP_NET_ADDRESS net;
   unsigned char bytes[64];
 };
-static inline void make_address(struct side* s, union address* a, const char* discriminator) {
+static inline void make_address_at(struct side* s, union address* a, const char* host,
+                                   const char* discriminator) {
   memset(a, 0, sizeof *a);
   OK(VipNSInit(s->nic, NULL));
-  OK(VipNSGetHostByName(s->nic, (char*)"localhost", &a->net, 0));
+  OK(VipNSGetHostByName(s->nic, (char*)host, &a->net, 0));
   CHECK(a->net.HostAddressLen == s->about.NicAddressLen);
   a->net.DiscriminatorLen = (VIP_UINT16)strlen(discriminator);
   memcpy(a->bytes + 4 + a->net.HostAddressLen, discriminator, strlen(discriminator));
+}
+
+static inline void make_address(struct side* s, union address* a, const char* discriminator) {
+  make_address_at(s, a, "localhost", discriminator);
 }
 
 static inline VIP_VI_HANDLE make_vi(struct side* s, VIP_RELIABILITY_LEVEL level,
