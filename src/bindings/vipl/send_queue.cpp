@@ -82,6 +82,7 @@ void send_queue::advance() noexcept {
     return;
   }
   advancing_ = true;
+  bool first_waits = false;  // a fenced one, which the completions before it may let begin
   do {
     again_ = false;
     try {
@@ -92,8 +93,8 @@ void send_queue::advance() noexcept {
       w.status |= VIP_STATUS_TRANSPORT_ERROR;
       vi_.fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
     }
-    publish();
-  } while (again_);
+    first_waits = publish() && started_ < works_.size();
+  } while (again_ || first_waits);
   advancing_ = false;
 }
 
@@ -140,7 +141,9 @@ bool send_queue::may_begin_early(const work& w) const noexcept {
   return w.length <= longest_inline || known_.reaches(next_label_);
 }
 
-void send_queue::publish() noexcept {
+/// \return whether one has completed
+bool send_queue::publish() noexcept {
+  const std::size_t before = works_.size();
   VIP_DESCRIPTOR* culprit = nullptr;
   while (!works_.empty() && works_.front()->now == work::stage::finished) {
     work& w = *works_.pop();
@@ -152,8 +155,10 @@ void send_queue::publish() noexcept {
     finished.complete(*w.descriptor);
     free_works_.push_back(&w);
   }
+  const bool some = works_.size() != before;
   // What goes wrong here ends the connection, unless the VI is unreliable.
   if (culprit && vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, culprit, true);
+  return some;
 }
 
 void send_queue::finish(work& w, std::uint32_t status) noexcept {

@@ -56,7 +56,7 @@ class send_queue {
   void add_work();
   bool advance_once();
   bool may_begin_early(const work& w) const noexcept;
-  void publish() noexcept;
+  bool publish() noexcept;
   static void finish(work& w, std::uint32_t status) noexcept;
 
   // send_start.cpp
