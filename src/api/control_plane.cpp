@@ -39,7 +39,10 @@ std::unique_ptr<wireup::job> job_of(const options& o,
 wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
   wireup::tcp_settings tcp;
   if (j) tcp.key = j->key();
-  if (tcp.key.empty()) tcp.key = key_of(o);
+  if (tcp.key.empty())
+    tcp.key = key_of(o);
+  else if (o.standalone)
+    tcp.listener_key = key_of(o);
   tcp.interfaces = o.tcp_interfaces;
   tcp.peer_timeout = o.peer_timeout;
   return tcp;

@@ -42,6 +42,7 @@ void call_table::remove(call_handler& h) noexcept {
   messenger_.engine().withdraw(h);
   h.owner = nullptr;
   h.on = nullptr;  // its end is reported to the thread inside run()
+  if (recent_ == &h) recent_ = nullptr;
   const auto at = handlers_.find(h.number.number);
   if (at != handlers_.end() && at->second.get() == &h) handlers_.erase(at);
 }
@@ -52,8 +53,10 @@ void call_table::stop_calls_of(const call_handler& h) noexcept {
 }
 
 call_handler* call_table::find(std::uint32_t number) const noexcept {
+  if (recent_ && recent_->number.number == number) return recent_;
   const auto at = handlers_.find(number);
-  return at == handlers_.end() ? nullptr : at->second.get();
+  recent_ = at == handlers_.end() ? nullptr : at->second.get();
+  return recent_;
 }
 
 std::string call_table::no_handler(std::uint32_t number) const {

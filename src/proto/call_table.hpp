@@ -216,6 +216,7 @@ class call_table {
   const std::uint32_t most_running_;
   host* host_ = nullptr;
   std::unordered_map<std::uint32_t, std::shared_ptr<call_handler>> handlers_;
+  mutable call_handler* recent_ = nullptr;  // of handlers_, found last: most programs call one
   bool ever_served_ = false;  // a handler was registered: calls without one are refused
   bool closed_ = false;
   bool later_ = false;  // begin_later is under way

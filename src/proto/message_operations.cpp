@@ -39,6 +39,11 @@ std::string explain_match(const match_operation& op, std::size_t room) {
 
 }  // namespace
 
+bool send_request::try_held() const noexcept {
+  return to.peer && data.single() && mode == send_mode::standard &&
+         to.peer->try_send_inline(to.id, tag.value, data.front(), immediate);
+}
+
 bool send_operation::start() noexcept {
   return start_with(*this, [this](proto::messenger& m) {
     const runtime::engine::holder hold(m.engine());

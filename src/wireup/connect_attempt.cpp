@@ -50,6 +50,7 @@ void connect_attempt::to_listener(const listen_address& address) {
     return connect();
   }
   places_ = {{address.host, address.port}};
+  key_ = tcp_.key_of_listeners();
   if (address.how == listen_address::scheme::tcp) {
     route_ = route::tcp_listener;
     if (key_.empty())

@@ -19,7 +19,7 @@ using runtime::unique_fd;
 
 unique_fd connection_manager::impl::open_socket(listen_address& address) {
   if (address.is_unix()) return listen_at_name(address);
-  if (address.how == listen_address::scheme::tcp && tcp_.key.empty())
+  if (address.how == listen_address::scheme::tcp && tcp_.key_of_listeners().empty())
     throw error(errc::invalid_argument,
                 fmt::format("no process could connect to {} without a job key; set WEFT_JOB_KEY or "
                             "WEFT_JOB_KEY_FILE, the same on both sides",
@@ -97,8 +97,8 @@ void connection_manager::impl::on_tcp_client(unique_fd client, std::uint64_t lis
     return;
   }
   tcp_answering::terms terms;
-  terms.key = tcp_.key;
   const auto* const at = listeners_.find(listener_number);
+  terms.key = at ? tcp_.key_of_listeners() : tcp_.key;
   if (at && at->tells_unix_socket)
     terms.answer = listener_answer{listener_number, parse_locator(self_.locator)->socket_name};
   terms.admit = [this, listener_number](unique_fd proven, const admission& known) {

@@ -19,7 +19,9 @@ messages='conformance: messages of every size*,conformance: one message*,context
 deaths='death: a job*,death: a process that leaves*'
 links='links: the network*'
 collectives='collectives: when a rank dies*'
+vipl='messages: all*,rdma: writes*,rdma: without*,descriptors: a message*,ends: *,one NIC: *'
 if [[ ${2:-} == ON ]]; then
+  vipl='*'
   messages='conformance: *,contexts: *,streams: *,access: *'
   deaths='death: *'
   links='links: the *'
@@ -37,6 +39,10 @@ if [[ ${2:-} == ON ]]; then
   suite verbs+tcp "$bin/tests/test-fault" "$kills"
   suite verbs+tcp "$bin/tests/test-multiprocess" "$deaths"
   suite verbs "$bin/tests/test-fault" "$kills"
+fi
+if [[ -e $bin/tests/test-vipl ]]; then  # not without VIPL
+  suite verbs "$bin/tests/test-vipl" "$vipl"
+  suite verbs "$(dirname "$0")/vipl.sh" "$bin"
 fi
 suite verbs "$(dirname "$0")/jobs.sh" "$bin" "${2:-}"
 suite verbs "$(dirname "$0")/bench.sh" "$bin" "${2:-}"

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that sends wrong requests, and wrong messages on a connection. Each ends by VIPL's own
-// means at worst, and the NIC goes on with the next one.    vipl-hostile [SEED]
+// A peer that sends wrong requests, and wrong messages on a connection, as a seed says. Each ends
+// by VIPL's own means at worst, and the NIC goes on with the next one.
+//
+//   vipl-hostile [--seed N] [--minutes N] [--quiet]
+//
+// The same seed gives the same messages as far as the victim's answers are the same.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -13,19 +19,18 @@
 #include <weft/weft.hpp>
 
 #include "bindings/vipl/wire.hpp"
+#include "hostile_messages.hpp"
 
 namespace {
 
 using namespace weft;
 using namespace weft::vipl;
 
-constexpr unsigned connections = 24, messages_of_each = 60;
+constexpr unsigned connections = 24, messages_of_each = 150;
 constexpr std::size_t buffer = 20000, receives = 4;
 
 void check(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "hostile: %s\n", what);
-  std::exit(1);
+  if (!holds) throw std::runtime_error(what);
 }
 
 std::string bytes_of(const introduction& i) {
@@ -47,7 +52,8 @@ introduction own_introduction(std::uint16_t level) {
 /// The peer: speaks the format with weft's own calls.
 class liar {
  public:
-  liar(context& ctx, std::uint64_t seed) : ctx_(ctx), random_(seed) {
+  liar(context& ctx, std::uint64_t seed)
+      : ctx_(ctx), dice_(seed), messages_(weft::tests::dice(seed).part(1)) {
     hears_ = ctx.on(am{handler_number}, [this](call c) { return hear(c); });
   }
 
@@ -60,17 +66,13 @@ class liar {
   task<void> hear(call c) {
     reader in(c.data());
     const auto h = in.take<header>();
-    if (!h || h->what != message::connected) co_return;
-    if (const auto i = in.take<introduction>()) {
-      victim_ = *i;
+    if (!h) co_return;
+    if (h->what != message::connected) {
+      messages_.heard(*h, in.rest());
+    } else if (const auto i = in.take<introduction>()) {
+      messages_.begin(*i);
       met_.set();
     }
-  }
-
-  std::string garbage(std::size_t most) {
-    std::string s(random_() % (most + 1), '\0');
-    for (char& c : s) c = static_cast<char>(random_());
-    return s;
   }
 
   /// Requests that are none.
@@ -78,9 +80,9 @@ class liar {
     std::string request =
         bytes_of(own_introduction(VIP_SERVICE_RELIABLE_DELIVERY)) + "\1\2\3\4liar";
     if (n % 2 == 0)
-      request = garbage(200);
+      for (char& c : request) c = static_cast<char>(dice_.throw_one());
     else
-      request.resize(random_() % request.size());
+      request.resize(dice_.below(request.size()));
     bool refused = false;
     try {
       co_await ctx_.connect(address, request);
@@ -97,42 +99,19 @@ class liar {
     const endpoint to =
         co_await ctx_.connect(address, bytes_of(own_introduction(levels[n % 3])) + "\1\2\3\4liar");
     co_await met_.wait();
-    co_await say(to, message::agreed, 0, 0, {});
-    for (unsigned i = 0; i != messages_of_each; ++i) co_await lie(to);
-    co_await say(to, message::left, 0, 0, {});
+    co_await say(to, messages_.plain(message::agreed));
+    for (unsigned i = 0; i != messages_of_each; ++i) co_await say(to, messages_.next());
+    co_await say(to, messages_.plain(n % 2 == 0 ? message::left : message::broken));
   }
 
-  task<void> lie(const endpoint& to) {
-    const auto what = static_cast<message>(random_() % 12);
-    std::string rest = garbage(random_() % 4 == 0 ? 4000 : 40);
-    if (what == message::ahead && random_() % 2 == 0) {
-      const list_ahead head{static_cast<std::uint32_t>(random_() % 3),
-                            static_cast<std::uint32_t>(random_() % 3),
-                            static_cast<std::uint32_t>(random_() % 3)};
-      const descriptor_ahead d{static_cast<std::uint32_t>(buffer), 1};
-      const place_ahead p{1, static_cast<std::uint32_t>(buffer), random_()};
-      rest.assign(reinterpret_cast<const char*>(&head), sizeof head);
-      for (std::uint32_t i = 0; i != head.count; ++i) {
-        rest.append(reinterpret_cast<const char*>(&d), sizeof d);
-        rest.append(reinterpret_cast<const char*>(&p), sizeof p);
-      }
-    }
-    const auto length = static_cast<std::uint32_t>(random_() % 3 == 0 ? random_() : rest.size());
-    co_await say(to, what, static_cast<std::uint8_t>(random_()), length, rest);
-  }
-
-  task<void> say(const endpoint& to, message what, std::uint8_t flags, std::uint32_t length,
-                 const std::string& rest) {
-    const header h{victim_.vi, victim_.epoch, what, flags, length, 7};
-    std::string all(reinterpret_cast<const char*>(&h), sizeof h);
-    all += rest;
-    co_await to.post_bytes(am{handler_number}, std::as_bytes(std::span(all)));
+  task<void> say(const endpoint& to, std::string whole) {
+    co_await to.post_bytes(am{handler_number}, std::as_bytes(std::span(whole)));
   }
 
   context& ctx_;
-  std::mt19937_64 random_;
+  weft::tests::dice dice_;
   handler hears_;
-  introduction victim_{};
+  hostile_messages messages_;
   event met_;  // the victim has introduced itself
 };
 
@@ -165,6 +144,19 @@ struct victim {
     VIP_MEM_ATTRIBUTES a{tag, VIP_TRUE, VIP_TRUE};
     check(VipAllocateMem(nic, &memory, 4096 + (receives + 1) * buffer, &a, &handle) == VIP_SUCCESS,
           "memory");
+  }
+
+  /// The listener is there from the first wait on.
+  void listen(const std::string& discriminator) {
+    union {
+      VIP_NET_ADDRESS net;
+      unsigned char bytes[64];
+    } here{}, from{};
+    VIP_CONN_HANDLE none = nullptr;
+    here.net.HostAddressLen = 4;
+    here.net.DiscriminatorLen = static_cast<VIP_UINT16>(discriminator.size());
+    discriminator.copy(reinterpret_cast<char*>(here.bytes) + 8, discriminator.size());
+    check(VipConnectWait(nic, &here.net, 0, &from.net, nullptr, &none) == VIP_TIMEOUT, "listens");
   }
 
   /// One connection, until the peer leaves it.
@@ -203,10 +195,20 @@ struct victim {
   }
 };
 
-}  // namespace
+/// What is wrong ends the program: the other thread may be waiting.
+template <class F>
+void or_end(std::uint64_t seed, F f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "failed: %s; again: vipl-hostile --seed %llu\n", e.what(),
+                 static_cast<unsigned long long>(seed));
+    std::_Exit(1);
+  }
+}
 
-int main(int argc, char** argv) {
-  const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+/// One NIC and one peer.
+void play(std::uint64_t seed) {
   const std::string name = "h" + std::to_string(::getpid());
   std::string address = "unix://weft-vipl-" + std::to_string(::getuid()) + "-c";
   for (const char c : name) {
@@ -216,27 +218,36 @@ int main(int argc, char** argv) {
   }
   victim b;
   b.open();
-  // The listener is there from the first wait on.
-  {
-    union {
-      VIP_NET_ADDRESS net;
-      unsigned char bytes[64];
-    } here{}, from{};
-    VIP_CONN_HANDLE none = nullptr;
-    here.net.HostAddressLen = 4;
-    here.net.DiscriminatorLen = static_cast<VIP_UINT16>(name.size());
-    name.copy(reinterpret_cast<char*>(here.bytes) + 8, name.size());
-    check(VipConnectWait(b.nic, &here.net, 0, &from.net, nullptr, &none) == VIP_TIMEOUT, "listens");
-  }
+  b.listen(name);
   std::thread peer([&] {
     options o = options::from_environment();
     o.standalone = true;
     context ctx(o);
     liar one(ctx, seed);
-    run(ctx, one.act(address));
+    or_end(seed, [&] { run(ctx, one.act(address)); });
   });
   for (unsigned n = 0; n != connections; ++n) b.serve(name);
   peer.join();
   check(VipFreeMem(b.nic, b.memory, b.handle) == VIP_SUCCESS, "frees");
   check(VipDestroyPtag(b.nic, b.tag) == VIP_SUCCESS && VipCloseNic(b.nic) == VIP_SUCCESS, "closes");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint64_t seed = 1;
+  double minutes = 0;
+  bool quiet = false;
+  CLI::App app("A NIC of VIPL under a hostile peer");
+  app.add_option("--seed", seed, "the first seed");
+  app.add_option("--minutes", minutes, "how long, one seed after the other; 0: one seed");
+  app.add_flag("--quiet", quiet, "only failures");
+  CLI11_PARSE(app, argc, argv);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(minutes * 60);
+  do {
+    if (!quiet && minutes > 0)
+      std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(seed));
+    or_end(seed, [&] { play(seed); });
+    ++seed;
+  } while (std::chrono::steady_clock::now() < end);
 }

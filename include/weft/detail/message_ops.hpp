@@ -107,6 +107,8 @@ struct [[nodiscard]] send_request {
       return try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
     return mode == send_mode::signal && try_send_signal(to.peer, to.id, tag.value, immediate);
   }
+  /// The same on any thread that holds the progress lock, as external_loop::progress_guard does.
+  bool try_held() const noexcept;
 };
 
 struct [[nodiscard]] recv_request {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers by address: listeners, connection requests, and two equals that meet.
-#include "bindings/c/blocking.hpp"
+#include <chrono>
+
+#include <weft/coro/detail/blocking_task.hpp>
+
 #include "bindings/c/handles.hpp"
 
 using namespace weft;
@@ -13,6 +16,15 @@ struct guest {
   endpoint peer;
   std::string private_data;
 };
+
+/// Waits for a task. \param timeout_ms negative: without limit
+template <class T>
+T wait_for(task<T> x, int timeout_ms) {
+  using clock = std::chrono::steady_clock;
+  return detail::blocking_task<T>().run(
+      std::move(x), timeout_ms < 0 ? clock::time_point::max()
+                                   : clock::now() + std::chrono::milliseconds(timeout_ms));
+}
 
 /// Requests of clients that leave before they are accepted do not count.
 task<guest> next_guest(weft::listener& listening) {
@@ -37,7 +49,7 @@ int weft_listen(weft_context* ctx, const char* address, weft_listener** listenin
   if (!ctx || !address || !listening) return WEFT_INVALID_ARGUMENT;
   *listening = nullptr;
   return guarded(*ctx, [&] {
-    weft::listener open = blocking<weft::listener>().run(ctx->ctx.listen(address), -1);
+    weft::listener open = wait_for(ctx->ctx.listen(address), -1);
     std::string where = open.address();
     auto made =
         std::unique_ptr<weft_listener>(new weft_listener{ctx, std::move(open), std::move(where)});
@@ -57,7 +69,7 @@ int weft_accept(weft_listener* listening, int timeout_ms, char* private_data,
   if (!listening || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*listening->owner, [&] {
-    guest in = blocking<guest>().run(next_guest(listening->listening), timeout_ms);
+    guest in = wait_for(next_guest(listening->listening), timeout_ms);
     copy_text(in.private_data, private_data, private_data_size);
     *peer = listening->owner->handle_of(std::move(in.peer));
   });
@@ -69,8 +81,8 @@ int weft_listener_next(weft_listener* listening, int timeout_ms, char* private_d
   *request = nullptr;
   weft_context& ctx = *listening->owner;
   return guarded(ctx, [&] {
-    auto came = std::make_unique<weft_connection_request>(weft_connection_request{
-        &ctx, blocking<connection_request>().run(listening->listening.next(), timeout_ms)});
+    auto came = std::make_unique<weft_connection_request>(
+        weft_connection_request{&ctx, wait_for(listening->listening.next(), timeout_ms)});
     copy_text(came->asks.private_data(), private_data, private_data_size);
     const std::lock_guard lock(ctx.mutex);
     weft_connection_request* const handle = came.get();
@@ -85,7 +97,7 @@ int weft_request_accept(weft_connection_request* request, weft_peer** peer) {
   weft_context& ctx = *request->owner;
   return guarded(ctx, [&] {
     const auto mine = take(request);
-    *peer = ctx.handle_of(blocking<endpoint>().run(mine->asks.accept(), -1));
+    *peer = ctx.handle_of(wait_for(mine->asks.accept(), -1));
   });
 }
 
@@ -109,8 +121,8 @@ int weft_connect(weft_context* ctx, const char* address, const char* private_dat
   if (!ctx || !address || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*ctx, [&] {
-    *peer = ctx->handle_of(blocking<endpoint>().run(
-        ctx->ctx.connect(address, private_data ? private_data : ""), timeout_ms));
+    *peer = ctx->handle_of(
+        wait_for(ctx->ctx.connect(address, private_data ? private_data : ""), timeout_ms));
   });
 }
 
@@ -119,7 +131,6 @@ int weft_meet(weft_context* ctx, const char* own, const char* other, const char*
   if (!ctx || !own || !other || !discriminator || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*ctx, [&] {
-    *peer = ctx->handle_of(
-        blocking<endpoint>().run(ctx->ctx.meet(own, other, discriminator), timeout_ms));
+    *peer = ctx->handle_of(wait_for(ctx->ctx.meet(own, other, discriminator), timeout_ms));
   });
 }

@@ -2,14 +2,20 @@
 // Completion queues, and their calls of vipl.h.
 #include "bindings/vipl/completion_queue.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "bindings/vipl/vi.hpp"
 
 namespace weft::vipl {
 
-void completion_queue::push(const entry& e) {
-  entries_.push_back(e);
+void completion_queue::expect() {
+  entries_.reserve(entries_.size() + expected_ + 1);
+  ++expected_;
+}
+
+void completion_queue::push(const entry& e) noexcept {
+  --expected_;
+  entries_.push(e);
   if (entries_.size() > limit_ && !overrun_) {
     overrun_ = true;
     owner.raise({owner.handle(), e.at->handle(), handle(), nullptr, 0, VIP_RESOURCE_CQ,
@@ -25,32 +31,30 @@ bool completion_queue::resize(std::size_t limit) noexcept {
   return true;
 }
 
-void completion_queue::notify(const notification& n) {
-  notified_.push_back(n);
+void completion_queue::notify(std::unique_ptr<queue_notification> n) noexcept {
+  n->nic = owner.handle();
+  notified_.push(std::move(n));
   call_notified();
 }
 
-void completion_queue::call_notified() {
-  while (!notified_.empty() && !entries_.empty()) {
-    const notification n = notified_.front();
-    notified_.pop_front();
-    const entry e = entries_.front();
-    entries_.pop_front();
+void completion_queue::call_notified() noexcept {
+  entry e;
+  while (!notified_.empty() && pop(e)) {
+    std::unique_ptr<service::job> next = notified_.pop();
+    auto& n = static_cast<queue_notification&>(*next);
+    n.of = e.at->handle();
+    n.receives = e.receives;
     owner.its_service().attend(-1);
-    owner.run_soon([n, at = owner.handle(), v = e.at->handle(), receives = e.receives] {
-      n.handler(n.context, at, v, receives ? VIP_TRUE : VIP_FALSE);
-    });
+    owner.run_soon(std::move(next));
   }
 }
 
 void completion_queue::forget(const vi& v) noexcept {
-  std::erase_if(entries_, [&v](const entry& e) { return e.at == &v; });
+  entries_.erase_if([&v](const entry& e) { return e.at == &v; });
 }
 
-std::size_t completion_queue::end_notifications() noexcept {
-  const std::size_t n = notified_.size();
-  notified_.clear();
-  return n;
+void completion_queue::end_notifications() noexcept {
+  while (notified_.pop()) owner.its_service().attend(-1);
 }
 
 }  // namespace weft::vipl
@@ -80,13 +84,11 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE of, VIP_ULONG entries, VIP_CQ_HANDLE* made
 VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE handle) {
   completion_queue* const q = object::at<completion_queue>(handle);
   if (!q) return VIP_INVALID_PARAMETER;
-  std::size_t unheard = 0;
   {
     const nic::locked lock(q->owner);
     if (q->users != 0) return VIP_ERROR_RESOURCE;
-    unheard = q->end_notifications();
+    q->end_notifications();
   }
-  if (unheard != 0) q->owner.its_service().attend(-static_cast<int>(unheard));
   delete q;
   return VIP_SUCCESS;
 }
@@ -126,9 +128,10 @@ VIP_RETURN VipCQNotify(VIP_CQ_HANDLE handle, VIP_PVOID context, VIP_CQ_CALLBACK 
   completion_queue* const q = object::at<completion_queue>(handle);
   if (!q || !handler) return VIP_INVALID_PARAMETER;
   return guarded([&] {
+    auto n = std::make_unique<queue_notification>(handler, context);
     q->owner.its_service().attend(1);
     const nic::locked lock(q->owner);
-    q->notify({handler, context});
+    q->notify(std::move(n));
     return VIP_SUCCESS;
   });
 }

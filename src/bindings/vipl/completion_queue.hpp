@@ -3,14 +3,28 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <memory>
 
 #include "bindings/vipl/object.hpp"
+#include "bindings/vipl/ring.hpp"
+#include "bindings/vipl/service.hpp"
 
 namespace weft::vipl {
 
 class nic;
 class vi;
+
+/// A call of VipCQNotify.
+struct queue_notification final : service::job {
+  queue_notification(VIP_CQ_CALLBACK h, VIP_PVOID c) noexcept : handler(h), context(c) {}
+  void run() override { handler(context, nic, of, receives ? VIP_TRUE : VIP_FALSE); }
+
+  const VIP_CQ_CALLBACK handler;
+  const VIP_PVOID context;
+  VIP_NIC_HANDLE nic = nullptr;
+  VIP_VI_HANDLE of = nullptr;
+  bool receives = false;
+};
 
 /// With the NIC locked.
 class completion_queue final : public object {
@@ -20,37 +34,34 @@ class completion_queue final : public object {
     vi* at;
     bool receives;
   };
-  struct notification {
-    VIP_CQ_CALLBACK handler;
-    VIP_PVOID context;
-  };
-
   completion_queue(nic& of, std::size_t limit) noexcept
       : object(its_kind), owner(of), limit_(limit) {}
 
-  /// A descriptor of that queue is complete.
-  void push(const entry& e);
+  /// A descriptor is about to be posted: takes the memory for its entry. \throws std::bad_alloc
+  void expect();
+  /// A descriptor of that queue, which was expected, is complete.
+  void push(const entry& e) noexcept;
   bool pop(entry& e) noexcept {
     if (entries_.empty()) return false;
-    e = entries_.front();
-    entries_.pop_front();
+    e = entries_.pop();
     return true;
   }
   bool empty() const noexcept { return entries_.empty(); }
   /// \return false: there are more entries
   bool resize(std::size_t limit) noexcept;
-  void notify(const notification& n);
+  void notify(std::unique_ptr<queue_notification> n) noexcept;
   void forget(const vi& v) noexcept;  ///< drops the entries of a VI that ends
-  std::size_t end_notifications() noexcept;
+  void end_notifications() noexcept;
 
   nic& owner;
   std::size_t users = 0;  // queues of VIs
 
  private:
-  void call_notified();
+  void call_notified() noexcept;
 
-  std::deque<entry> entries_;
-  std::deque<notification> notified_;
+  ring<entry> entries_;
+  std::size_t expected_ = 0;  // entries that will come
+  service::job_list notified_;
   std::size_t limit_;
   bool overrun_ = false;
 };

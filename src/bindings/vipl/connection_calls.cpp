@@ -2,7 +2,7 @@
 // Connections of client and server: calls of vipl.h.
 #include <memory>
 
-#include "bindings/vipl/connection.hpp"
+#include "bindings/vipl/connecting.hpp"
 
 using namespace weft;
 using namespace weft::vipl;
@@ -10,12 +10,12 @@ using namespace weft::vipl;
 namespace {
 
 /// The next request of this library's at the listener. Others are rejected.
-std::unique_ptr<connection> next_request(nic& n, listener& at, time_point until) {
+std::unique_ptr<incoming_request> next_request(nic& n, listener& at, time_point until) {
   for (;;) {
     auto request = blocking<listener::connection_request>().run(at.next(), until);
     std::optional<requester> from = requester::unpack(request.private_data());
     if (from && !from->who.of_equals)
-      return std::make_unique<connection>(n, std::move(request), std::move(*from));
+      return std::make_unique<incoming_request>(n, std::move(request), std::move(*from));
     request.reject("this listener takes connections of VIs only");
   }
 }
@@ -31,7 +31,7 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE of, VIP_NET_ADDRESS* local, VIP_ULONG t
   return guarded([&] {
     const time_point until = deadline_of(timeout);
     const auto listening = n->listener_at(listening_address(place_of(here->discriminator)));
-    std::unique_ptr<connection> c = next_request(*n, *listening, until);
+    std::unique_ptr<incoming_request> c = next_request(*n, *listening, until);
     write_address(c->from.from, *remote);
     if (attributes) *attributes = attributes_of(c->from.who);
     *made = c.release()->handle();
@@ -40,27 +40,27 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE of, VIP_NET_ADDRESS* local, VIP_ULONG t
 }
 
 VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE handle, VIP_VI_HANDLE with) {
-  connection* const c = object::at<connection>(handle);
+  incoming_request* const c = object::at<incoming_request>(handle);
   vi* const v = object::at<vi>(with);
   if (!c || !v || &v->owner != &c->owner) return VIP_INVALID_PARAMETER;
   {
     const nic::locked lock(v->owner);
-    if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
+    if (!v->may_connect()) return VIP_INVALID_STATE;
     if (v->attributes.ReliabilityLevel != c->from.who.reliability)
       return VIP_INVALID_RELIABILITY_LEVEL;
-    v->begin_connecting(vi::side::accepts);
+    v->begin_connecting(vi_connection::side::accepts);
   }
   return guarded([&] {
-    const std::unique_ptr<connection> done(c);
+    const std::unique_ptr<incoming_request> done(c);
     return accept(*v, c->request, c->from.who, {});
   });
 }
 
 VIP_RETURN VipConnectReject(VIP_CONN_HANDLE handle) {
-  connection* const c = object::at<connection>(handle);
+  incoming_request* const c = object::at<incoming_request>(handle);
   if (!c) return VIP_INVALID_PARAMETER;
   return guarded([&] {
-    const std::unique_ptr<connection> done(c);
+    const std::unique_ptr<incoming_request> done(c);
     c->request.reject(rejected_text);
     return VIP_SUCCESS;
   });
@@ -74,15 +74,15 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local, VIP_N
   requester me{{}, *here};
   {
     const nic::locked lock(v->owner);
-    if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
-    v->begin_connecting(vi::side::requests);
+    if (!v->may_connect()) return VIP_INVALID_STATE;
+    v->begin_connecting(vi_connection::side::requests);
     me.who = v->introduce();
   }
   return guarded([&] {
     const VIP_RETURN result =
         request(*v, connecting_address(there->host, place_of(there->discriminator)), me,
                 deadline_of(timeout), {});
-    if (result == VIP_SUCCESS && attributes) *attributes = attributes_of(v->remote);
+    if (result == VIP_SUCCESS && attributes) *attributes = attributes_of(v->connection.remote());
     return result;
   });
 }

@@ -26,9 +26,12 @@ std::unique_ptr<registration> memory_table::remove(VIP_MEM_HANDLE handle) noexce
   return std::move(s.what);
 }
 
-void memory_table::release_regions() noexcept {
+void memory_table::release_all() noexcept {
   for (slot& s : slots_)
-    if (s.what && s.what->shown) s.what->shown->release();
+    if (s.what) {
+      s.what->shown.reset();
+      s.what->own.reset();  // ends in the context
+    }
 }
 
 }  // namespace weft::vipl

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,6 +28,23 @@ struct protection_tag : object {
   std::size_t users = 0;  // registrations and VIs; with the NIC locked
 };
 
+/// Memory where none is shared with other processes. Begins at a page, as shared memory does, so
+/// that descriptors may be in it.
+class plain_memory {
+ public:
+  static constexpr std::align_val_t alignment{4096};
+  explicit plain_memory(std::size_t size)  ///< \throws std::bad_alloc
+      : bytes_(static_cast<std::byte*>(::operator new(size, alignment))), size_(size) {}
+  std::span<std::byte> bytes() const noexcept { return {bytes_.get(), size_}; }
+
+ private:
+  struct release {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, alignment); }
+  };
+  std::unique_ptr<std::byte, release> bytes_;
+  std::size_t size_;
+};
+
 /// One registration.
 struct registration {
   std::span<std::byte> bytes;
@@ -34,8 +52,8 @@ struct registration {
   std::uint32_t tag;                 // the number of its protection tag
   std::optional<region> shown;       // to RDMA of peers, if the attributes allow any
   std::optional<shared_memory> own;  // memory of the library, or, without shared memory:
-  std::vector<std::byte> plain;
-  bool of_library() const noexcept { return own || !plain.empty(); }
+  std::optional<plain_memory> plain;
+  bool of_library() const noexcept { return own || plain; }
 };
 
 /// All registrations of a NIC, by their handles. With the NIC locked. Regions are made and ended
@@ -51,20 +69,16 @@ class memory_table {
     return slots_[slot].what.get();
   }
 
-  /// Whether the bytes are within that registration, and its tag is `tag`.
-  bool allows(VIP_MEM_HANDLE handle, const void* address, std::size_t size,
-              std::uint32_t tag) noexcept {
-    const registration* const r = find(handle);
-    return r && r->tag == tag && contains(*r, address, size);
-  }
+  /// Whether the bytes are within that registration.
   static bool contains(const registration& r, const void* address, std::size_t size) noexcept {
     const auto first = reinterpret_cast<std::uintptr_t>(r.bytes.data());
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     return at >= first && at - first <= r.bytes.size() && size <= r.bytes.size() - (at - first);
   }
 
-  /// For the end of the NIC.
-  void release_regions() noexcept;
+  /// For the end of the NIC, with its context alive: ends regions and shared memory that the
+  /// program has left.
+  void release_all() noexcept;
 
  private:
   static constexpr unsigned slot_bits = 20;  // the other bits tell uses of a slot apart

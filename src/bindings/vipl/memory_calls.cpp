@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protection tags and registered memory: calls of vipl.h.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -79,9 +80,11 @@ VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE of, VIP_PROTECTION_HANDLE* made) {
   nic* const n = object::at<nic>(of);
   if (!n || !made) return VIP_INVALID_PARAMETER;
   return guarded([&] {
-    *made = (new protection_tag(*n, n->next_tag()))->handle();
+    auto tag = std::make_unique<protection_tag>(*n, n->next_tag());
+    const VIP_PROTECTION_HANDLE its = tag->handle();
     const nic::locked lock(*n);
-    ++n->tags;
+    n->tags.push_back(std::move(tag));
+    *made = its;
     return VIP_SUCCESS;
   });
 }
@@ -90,12 +93,9 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE of, VIP_PROTECTION_HANDLE handle) {
   nic* const n = object::at<nic>(of);
   protection_tag* const tag = object::at<protection_tag>(handle);
   if (!n || !tag || &tag->owner != n) return VIP_INVALID_PARAMETER;
-  {
-    const nic::locked lock(*n);
-    if (tag->users != 0) return VIP_ERROR_RESOURCE;
-    --n->tags;
-  }
-  delete tag;
+  const nic::locked lock(*n);
+  if (tag->users != 0) return VIP_ERROR_RESOURCE;
+  std::erase_if(n->tags, [tag](const auto& t) { return t.get() == tag; });
   return VIP_SUCCESS;
 }
 
@@ -126,8 +126,9 @@ VIP_RETURN VipAllocateMem(VIP_NIC_HANDLE of, VIP_PVOID* address, VIP_ULONG lengt
       r->bytes = r->own->bytes();
     } catch (const error& e) {
       if (e.kind() != errc::unsupported) throw;
-      r->plain.resize(length);
-      r->bytes = r->plain;
+      r->plain.emplace(length);
+      r->bytes = r->plain->bytes();
+      std::fill(r->bytes.begin(), r->bytes.end(), std::byte{});
     }
     r->attributes = *attributes;
     *address = r->bytes.data();

@@ -44,7 +44,8 @@ nic::nic(std::string name)
       loop_(*context_) {
   inbound_ =
       context_->on_inline(am{handler_number}, [this](const inline_call& c) { on_message(c); });
-  service_.start([this] { wait(time_point::max(), [this] { return service_.wanted(); }); });
+  service_.start([this] { wait(time_point::max(), [this] { return service_.wanted(); }); },
+                 [this] { visit(); });
 }
 
 nic::~nic() {
@@ -58,6 +59,7 @@ nic::~nic() {
     }
     if (!last) break;
     last->disconnect();
+    const locked lock(*this);
     delete last;
   }
   service_.end();
@@ -68,18 +70,22 @@ nic::~nic() {
   service_.join();
   listeners_.clear();
   inbound_ = {};
-  memory.release_regions();
+  memory.release_all();
 }
 
-void nic::raise(const VIP_ERROR_DESCRIPTOR& e) {
+void nic::raise(const VIP_ERROR_DESCRIPTOR& e) noexcept {
   if (!error_handler_) return;
-  run_soon([e, call = error_handler_, context = error_context_] {
-    VIP_ERROR_DESCRIPTOR shown = e;
-    call(context, &shown);
+  guarded([&] {
+    const auto report = [e, call = error_handler_, context = error_context_] {
+      VIP_ERROR_DESCRIPTOR shown = e;
+      call(context, &shown);
+    };
+    run_soon(std::make_unique<service::job_of<decltype(report)>>(report));
+    return VIP_SUCCESS;
   });
 }
 
-void nic::run_soon(std::function<void()> job) {
+void nic::run_soon(std::unique_ptr<service::job> job) noexcept {
   service_.add(std::move(job));
   note_event();  // its thread may be the one that waits
 }
@@ -89,8 +95,9 @@ std::uint32_t nic::add(vi& v) {
   while (slot != vis_.size() && vis_[slot]) ++slot;
   if (slot == most_vis) return 0;
   if (slot == vis_.size()) {
+    to_settle_.reserve(slot + 1);
+    uses_.resize(slot + 1);
     vis_.push_back(nullptr);
-    uses_.resize(vis_.size());
   }
   vis_[slot] = &v;
   return std::uint32_t{++uses_[slot]} << 16 | static_cast<std::uint32_t>(slot + 1);
@@ -98,6 +105,7 @@ std::uint32_t nic::add(vi& v) {
 
 void nic::remove(vi& v) noexcept {
   std::replace(vis_.begin(), vis_.end(), &v, static_cast<vi*>(nullptr));
+  to_settle_.erase_if([&v](const vi* other) { return other == &v; });
 }
 
 vi* nic::find(std::uint32_t number) const noexcept {
@@ -122,7 +130,7 @@ void nic::forget_memory(VIP_MEM_HANDLE handle) {
   {
     const locked lock(*this);
     for (vi* v : vis_)
-      if (v) all.push_back(v->hide(handle));
+      if (v) all.push_back(v->receives.hide(handle));
   }
   for (const auto& place : all) place->forget(handle);
 }

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,18 +14,23 @@
 #include <thread>
 #include <vector>
 
+#include <weft/coro/detail/blocking_task.hpp>
 #include <weft/external_loop.hpp>
 #include <weft/weft.hpp>
 
-#include "bindings/vipl/blocking.hpp"
 #include "bindings/vipl/completion_queue.hpp"
 #include "bindings/vipl/memory.hpp"
+#include "bindings/vipl/ring.hpp"
 #include "bindings/vipl/service.hpp"
 #include "bindings/vipl/wire.hpp"
 
 namespace weft::vipl {
 
 class vi;
+
+using time_point = std::chrono::steady_clock::time_point;
+template <class T>
+using blocking = detail::blocking_task<T>;
 
 inline constexpr VIP_ULONG most_vis = 0xffff;
 inline constexpr VIP_ULONG longest_transfer = VIP_ULONG{1} << 30;
@@ -47,11 +52,17 @@ class nic final : public object {
     explicit locked(nic& n) noexcept : nic_(n), hold_(std::in_place, n.loop_), before_(n.events_) {}
     locked(const locked&) = delete;
     locked& operator=(const locked&) = delete;
-    ~locked();
+    ~locked() {
+      nic_.settle_now();
+      const bool tell = nic_.leads_ && nic_.events_ != before_;
+      hold_.reset();
+      if (tell) nic_.wake_leader();
+    }
     /// Makes progress. Ends of operations and messages of peers are handled inside.
     void poll() noexcept {
       nic_.polls_ = true;
       hold_->poll();
+      nic_.settle_now();
       nic_.polls_ = false;
     }
 
@@ -65,12 +76,14 @@ class nic final : public object {
   template <class Over>
   bool wait(time_point until, Over over) {
     // Most answers come soon: then no mutex is needed, and no other thread has to know.
-    for (unsigned i = 0; i != quick_polls; ++i) {
+    for (unsigned turn = 0; turn != quick_turns; ++turn) {
       locked lock(*this);
       if (over()) return true;
       if (leads_) break;
-      lock.poll();
-      if (over()) return true;
+      for (unsigned i = 0; i != polls_of_turn; ++i) {
+        lock.poll();
+        if (over()) return true;
+      }
     }
     return wait_for(
         until, [](void* f) { return (*static_cast<Over*>(f))(); }, &over);
@@ -80,23 +93,27 @@ class nic final : public object {
   // --- locked -----------------------------------------------------------------------------------
 
   /// What a waiting thread may wait for has happened.
-  void note_event() noexcept;
-  /// Sends a message later, but soon: also for the handler of messages.
-  void send_soon(const endpoint& to, const header& h) noexcept;
-  /// The VI has something to do that the handler of messages may not.
-  void settle_soon(const vi& v) noexcept;
-  /// Sends a message at once. Not in the handler of messages.
+  void note_event() noexcept {
+    ++events_;
+    if (followers_.load(std::memory_order_relaxed) != 0) wake_followers();
+  }
+  /// The VI has something to do that the handler of messages may not: vi::settle.
+  void settle_soon(vi& v) noexcept;
+  /// Sends a message at once. Not in the handler of messages. \throws std::bad_alloc
   void send_now(const endpoint& to, const header& h, std::span<const std::byte> body = {});
-  void raise(const VIP_ERROR_DESCRIPTOR& e);
+  /// Calls the error handler, on the service's thread. Without memory, the report is lost.
+  void raise(const VIP_ERROR_DESCRIPTOR& e) noexcept;
   /// Runs it on the service's thread, not locked.
-  void run_soon(std::function<void()> job);
+  void run_soon(std::unique_ptr<service::job> job) noexcept;
   /// The peer is watched from now on: its loss breaks the connections of its VIs.
   void watch(const endpoint& to);
 
   memory_table memory;
-  std::size_t tags = 0;
-  std::uint32_t add(vi& v);  ///< \return its number; 0: there is none left
+  std::vector<std::unique_ptr<protection_tag>> tags;
+  std::uint32_t add(vi& v);  ///< \return its number; 0: there is none left. \throws std::bad_alloc
   void remove(vi& v) noexcept;
+  /// Where a message is put together that leaves within the call.
+  std::span<std::byte> message_room() noexcept { return message_room_; }
   vi* find(std::uint32_t number) const noexcept;
 
   // --- any thread -------------------------------------------------------------------------------
@@ -122,24 +139,24 @@ class nic final : public object {
   class outgoing;
   struct remote_nic;
 
-  static constexpr unsigned quick_polls = 64;
+  static constexpr unsigned quick_turns = 8, polls_of_turn = 8;
 
   bool wait_for(time_point until, bool (*over)(void*), void* argument);
   std::optional<bool> follow(std::unique_lock<std::mutex>& lock, time_point until,
                              bool (*over)(void*), void* argument);
   void wake_leader() noexcept;
-  void do_later() noexcept;  // locked, as these
-  bool has_to_do() const noexcept { return !to_send_.empty() || !to_settle_.empty(); }
-  void do_now() noexcept;
+  void wake_followers() noexcept;
+  // Locked:
+  void settle_now() noexcept {
+    if (!to_settle_.empty()) [[unlikely]]
+      settle_all();
+  }
+  void settle_all() noexcept;
+  void visit() noexcept;  // not locked: what a handler has left to the service
   void on_message(const inline_call& c);
   void take(peer_id from, const header& h, std::span<const std::byte> rest);
   void refuse_connection(peer_id from, std::span<const std::byte> rest);
   void lost(peer_id who);
-
-  struct waiting_message {
-    endpoint to;
-    header what;
-  };
 
   const std::string name_;
   std::array<std::uint8_t, 4> address_{};
@@ -151,9 +168,9 @@ class nic final : public object {
   std::vector<vi*> vis_;
   std::vector<std::uint16_t> uses_;
   std::map<peer_id, std::unique_ptr<remote_nic>> remotes_;
-  std::vector<waiting_message> to_send_;
-  std::vector<std::uint32_t> to_settle_;  // numbers of VIs
-  bool polls_ = false;                    // inside locked::poll
+  ring<vi*> to_settle_;  // with room for every VI, each once
+  bool polls_ = false;   // inside locked::poll
+  std::array<std::byte, longest_message> message_room_;
   std::uint64_t events_ = 0;
   bool leads_ = false;  // a thread is inside external_loop::wait: leader_
   std::thread::id leader_{};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages between NICs.
+#include <cstring>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -10,45 +12,35 @@ namespace weft::vipl {
 
 /// The thread that holds the lock does it before it releases the lock; where that is a thread of
 /// weft, the service does.
-void nic::do_later() noexcept {
-  if (!leads_ && !polls_) service_.add([this] { const locked lock(*this); });
+void nic::settle_soon(vi& v) noexcept {
+  if (!std::exchange(v.settles, true)) to_settle_.push(&v);
+  if (!leads_ && !polls_) service_.visit_soon();
 }
 
-void nic::send_soon(const endpoint& to, const header& h) noexcept {
-  if (!to_send_.empty() && h.what == message::arrived) {
-    header& last = to_send_.back().what;  // confirms earlier messages as well
-    if (last.what == h.what && last.vi == h.vi && last.epoch == h.epoch) {
-      last.length = h.length;
-      return;
-    }
+void nic::settle_all() noexcept {
+  while (!to_settle_.empty()) {
+    vi& v = *to_settle_.pop();
+    v.settles = false;
+    v.settle();
   }
-  to_send_.push_back({to, h});
-  do_later();
 }
 
-void nic::settle_soon(const vi& v) noexcept {
-  to_settle_.push_back(v.number);
-  do_later();
-}
-
-void nic::do_now() noexcept {
-  while (has_to_do()) {
-    std::vector<waiting_message> messages;
-    messages.swap(to_send_);
-    for (const waiting_message& m : messages) try {
-        send_now(m.to, m.what);
-      } catch (const std::exception&) {
-        // No memory: the peer learns of it when the context ends.
-      }
-    std::vector<std::uint32_t> vis;
-    vis.swap(to_settle_);
-    for (const std::uint32_t number : vis)
-      if (vi* const v = find(number)) v->settle();
+void nic::visit() noexcept {
+  bool sleeps = false;
+  {
+    const locked lock(*this);
+    sleeps = leads_;
   }
+  if (sleeps) wake_leader();
 }
 
 void nic::send_now(const endpoint& to, const header& h, std::span<const std::byte> body) {
-  (new outgoing(to, h, body))->start();
+  std::byte* const room = message_room_.data();
+  const std::size_t size = sizeof h + body.size();
+  std::memcpy(room, &h, sizeof h);
+  if (!body.empty()) std::memcpy(room + sizeof h, body.data(), body.size());
+  if (!to.post_bytes(am{handler_number}, {room, size}).try_held())
+    (new outgoing(to, {room, size}))->start();
 }
 
 void nic::watch(const endpoint& to) {
@@ -61,7 +53,7 @@ void nic::watch(const endpoint& to) {
 void nic::lost(peer_id who) {
   remotes_.erase(who);
   for (vi* v : vis_)
-    if (v && v->peer_id_of_connection() == who) v->connection_lost();
+    if (v && v->connection.peer_number() == who) v->connection_lost();
 }
 
 /// With the progress lock held, on any thread that makes progress; calls no function of weft.
@@ -73,13 +65,13 @@ void nic::on_message(const inline_call& c) {
   take(c.from, *h, in.rest());
   // weft wakes the thread that sleeps when operations end, and this was none.
   if (leads_ && !polls_ && leader_ != std::this_thread::get_id() &&
-      (events_ != before || has_to_do()))
-    service_.add([this] { wake_leader(); });
+      (events_ != before || !to_settle_.empty()))
+    service_.visit_soon();
 }
 
 void nic::take(peer_id from, const header& h, std::span<const std::byte> rest) {
   vi* const v = find(h.vi);
-  if (v && v->epoch() == h.epoch)
+  if (v && v->connection.epoch() == h.epoch)
     v->on_message(h, from, rest);
   else if (h.what == message::connected)
     refuse_connection(from, rest);
@@ -89,13 +81,17 @@ void nic::take(peer_id from, const header& h, std::span<const std::byte> rest) {
 void nic::refuse_connection(peer_id from, std::span<const std::byte> rest) {
   const std::optional<introduction> who = reader(rest).take<introduction>();
   if (!who) return;
-  run_soon([this, from, h = header{who->vi, who->epoch, message::gone, 0, 0, 0}] {
-    guarded([&] {
-      const endpoint to = context_->peer(from);
-      const locked lock(*this);
-      send_now(to, h);
-      return VIP_SUCCESS;
-    });
+  guarded([&] {
+    const auto answer = [this, from, h = header{who->vi, who->epoch, message::gone, 0, 0, 0}] {
+      guarded([&] {
+        const endpoint to = context_->peer(from);
+        const locked lock(*this);
+        send_now(to, h);
+        return VIP_SUCCESS;
+      });
+    };
+    run_soon(std::make_unique<service::job_of<decltype(answer)>>(answer));
+    return VIP_SUCCESS;
   });
 }
 

@@ -2,7 +2,6 @@
 // The operations of weft that a NIC has in flight.
 #pragma once
 
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,10 +16,8 @@ inline constexpr tag watch_tag{0x5649504c00000001};
 /// A message on its way, in memory of its own.
 class nic::outgoing final {
  public:
-  outgoing(const endpoint& to, const header& h, std::span<const std::byte> body)
-      : bytes_(sizeof h + body.size()) {
-    std::memcpy(bytes_.data(), &h, sizeof h);
-    if (!body.empty()) std::memcpy(bytes_.data() + sizeof h, body.data(), body.size());
+  outgoing(const endpoint& to, std::span<const std::byte> bytes)
+      : bytes_(bytes.begin(), bytes.end()) {
     sends_.emplace(*this, to.post_bytes(am{handler_number}, bytes_));
   }
   /// Frees itself when it has left.

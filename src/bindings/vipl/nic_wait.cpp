@@ -9,17 +9,7 @@ namespace weft::vipl {
 /// A tag of messages that are never sent.
 constexpr tag wake_tag{0x5649504c00000002};
 
-nic::locked::~locked() {
-  if (nic_.has_to_do()) [[unlikely]]
-    nic_.do_now();
-  const bool tell = nic_.leads_ && nic_.events_ != before_;
-  hold_.reset();
-  if (tell) nic_.wake_leader();
-}
-
-void nic::note_event() noexcept {
-  ++events_;
-  if (followers_.load() == 0) return;
+void nic::wake_followers() noexcept {
   const std::lock_guard lock(turn_);
   ++generation_;
   turned_.notify_all();
@@ -46,7 +36,7 @@ bool nic::wait_for(time_point until, bool (*over)(void*), void* argument) {
           auto& it = *static_cast<leading*>(a);
           it.owner.leads_ = true;
           it.owner.leader_ = std::this_thread::get_id();
-          it.owner.do_now();
+          it.owner.settle_now();
           return it.over(it.argument);
         },
         &asked);

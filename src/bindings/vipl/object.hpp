@@ -21,7 +21,7 @@ class object {
     vi,
     completion_queue,
     protection_tag,
-    connection
+    incoming_request
   };
 
   explicit object(kind k) noexcept : kind_(k) {}
@@ -40,6 +40,12 @@ class object {
  private:
   kind kind_;
 };
+
+/// A segment of a descriptor, which may go on behind the two that vipl.h declares.
+inline const VIP_DESCRIPTOR_SEGMENT& segment_of(const VIP_DESCRIPTOR& d, unsigned i) noexcept {
+  const VIP_DESCRIPTOR_SEGMENT* const first = d.DS;
+  return first[i];
+}
 
 constexpr VIP_RETURN code_of_kind(errc kind) noexcept {
   switch (kind) {

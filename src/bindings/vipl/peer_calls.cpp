@@ -4,7 +4,7 @@
 // address listens.
 #include <chrono>
 
-#include "bindings/vipl/connection.hpp"
+#include "bindings/vipl/connecting.hpp"
 
 using namespace weft;
 using namespace weft::vipl;
@@ -58,7 +58,7 @@ std::optional<VIP_RETURN> meet_at(vi& v, const meeting& m, time_point until,
     if (accept(v, request, from->who, stop) == VIP_SUCCESS) return VIP_SUCCESS;
     // That one has given up; the next may be it again.
     const nic::locked lock(v.owner);
-    v.begin_connecting(vi::side::accepts);
+    v.begin_connecting(vi_connection::side::accepts);
   }
 }
 
@@ -66,17 +66,17 @@ VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token
   const bool may_listen = m.same_host || m.here.host < m.there.host;
   const bool may_connect = m.same_host || !may_listen;
   for (;;) {
-    const auto begin = [&v](vi::side s) {
+    const auto begin = [&v](vi_connection::side s) {
       const nic::locked lock(v.owner);
       v.begin_connecting(s);
       return v.introduce();
     };
     if (may_listen) {
-      begin(vi::side::accepts);
+      begin(vi_connection::side::accepts);
       if (const auto result = meet_at(v, m, until, stop)) return *result;
     }
     if (may_connect) {
-      requester me{begin(vi::side::requests), m.here};
+      requester me{begin(vi_connection::side::requests), m.here};
       me.who.of_equals = 1;
       const VIP_RETURN result =
           request(v, connecting_address(m.there.host, m.place), me, until, stop);
@@ -93,9 +93,9 @@ VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token
 void attempt(vi& v, const meeting& m, time_point until, const std::stop_token& stop) {
   const VIP_RETURN result = guarded([&] { return meet(v, m, until, stop); });
   const nic::locked lock(v.owner);
-  if (result != VIP_SUCCESS && v.state == VIP_STATE_CONNECT_PENDING) v.stop_connecting();
-  v.attempt->result = result;
-  v.attempt->over = true;
+  if (result != VIP_SUCCESS && v.connection.pending()) v.connection.end();
+  v.connection.attempt->result = result;
+  v.connection.attempt->over = true;
   v.owner.note_event();
 }
 
@@ -103,7 +103,7 @@ void attempt(vi& v, const meeting& m, time_point until, const std::stop_token& s
 VIP_RETURN result_of(vi& v, peer_attempt& over, VIP_VI_ATTRIBUTES* attributes) {
   over.thread.join();
   const nic::locked lock(v.owner);
-  if (over.result == VIP_SUCCESS && attributes) *attributes = attributes_of(v.remote);
+  if (over.result == VIP_SUCCESS && attributes) *attributes = attributes_of(v.connection.remote());
   return over.result;
 }
 
@@ -118,19 +118,19 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE handle, VIP_NET_ADDRESS* local,
     const meeting m = meeting_of(*here, *there);
     {
       const nic::locked lock(v->owner);
-      if (v->state != VIP_STATE_IDLE || v->attempt) return VIP_INVALID_STATE;
-      v->attempt.emplace();
+      if (!v->may_connect()) return VIP_INVALID_STATE;
+      v->connection.attempt.emplace();
       try {
         // It waits for the lock.
-        v->attempt->thread =
+        v->connection.attempt->thread =
             std::jthread([v, m, until = deadline_of(timeout)](const std::stop_token& stop) {
               attempt(*v, m, until, stop);
             });
       } catch (...) {
-        v->attempt.reset();
+        v->connection.attempt.reset();
         throw;
       }
-      v->begin_connecting(vi::side::accepts);
+      v->begin_connecting(vi_connection::side::accepts);
     }
     return VIP_SUCCESS;
   });
@@ -143,10 +143,10 @@ VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attribute
     std::optional<peer_attempt> over;
     {
       nic::locked lock(v->owner);
-      if (!v->attempt) return VIP_INVALID_STATE;
+      if (!v->connection.attempt) return VIP_INVALID_STATE;
       lock.poll();
-      if (!v->attempt->over) return VIP_NOT_DONE;
-      over = v->take_attempt();
+      if (!v->connection.attempt->over) return VIP_NOT_DONE;
+      over = v->connection.take_attempt();
     }
     return result_of(*v, *over, attributes);
   });
@@ -158,8 +158,8 @@ VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attribute
   return guarded([&] {
     std::optional<peer_attempt> over;
     v->owner.wait(time_point::max(), [&] {
-      if (v->attempt && !v->attempt->over) return false;
-      over = v->take_attempt();
+      if (v->connection.attempt && !v->connection.attempt->over) return false;
+      over = v->connection.take_attempt();
       return true;
     });
     return over ? result_of(*v, *over, attributes) : VIP_INVALID_STATE;

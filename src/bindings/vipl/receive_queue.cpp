@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receive queue of a VI, and the messages of its peer.
+// The receive queue: what the application posts, and the messages that take it.
+#include "bindings/vipl/receive_queue.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -10,9 +12,15 @@ namespace weft::vipl {
 
 namespace {
 
+std::uint64_t room_of(const VIP_DESCRIPTOR& d) noexcept {
+  std::uint64_t room = 0;
+  for (unsigned i = 0; i != d.CS.SegCount; ++i) room += segment_of(d, i).Local.Length;
+  return room;
+}
+
 void scatter(const VIP_DESCRIPTOR& to, std::span<const std::byte> bytes) noexcept {
   for (unsigned i = 0; i != to.CS.SegCount && !bytes.empty(); ++i) {
-    const VIP_DATA_SEGMENT& s = to.DS[i].Local;
+    const VIP_DATA_SEGMENT& s = segment_of(to, i).Local;
     const std::size_t n = std::min<std::size_t>(s.Length, bytes.size());
     if (n != 0) std::memcpy(s.Data.Address, bytes.data(), n);
     bytes = bytes.subspan(n);
@@ -21,143 +29,167 @@ void scatter(const VIP_DESCRIPTOR& to, std::span<const std::byte> bytes) noexcep
 
 }  // namespace
 
+/// Flushes the descriptors of a connection, when its peer places bytes no more.
+class receive_queue::ending final : public service::job {
+ public:
+  ending(nic& n, std::shared_ptr<landing_place> l) noexcept : nic_(n), place_(std::move(l)) {}
+  void run() override {
+    place_->end();
+    const nic::locked lock(nic_);
+    vi* const v = nic_.find(number);
+    if (v && v->receives.landing_ == place_ && v->connection.state() == VIP_STATE_ERROR)
+      v->receives.flush();
+  }
+
+  std::uint32_t number = 0;  ///< of the VI, which may be gone by then
+
+ private:
+  nic& nic_;
+  const std::shared_ptr<landing_place> place_;
+};
+
+receive_queue::receive_queue(vi& of, completion_queue* queue) : finished(of, true, queue), vi_(of) {
+  renew_landing_place();
+}
+receive_queue::~receive_queue() = default;
+
+void receive_queue::restart() noexcept {
+  arrived_ = taken_ = announced_ = 0;
+  peer_places_ = confirms_ = tells_drop_ = asked_ = false;
+  refused_.reset();
+}
+
+// --- posts --------------------------------------------------------------------------------------
+
+bool receive_queue::may_post(const VIP_DESCRIPTOR& d) const noexcept {
+  return room_of(d) <= longest_inline || shows(d);
+}
+
+void receive_queue::post(VIP_DESCRIPTOR& d) {
+  posted_.reserve(posted_.size() + 1);
+  finished.expect();
+  posted_.push({&d, static_cast<std::uint32_t>(room_of(d))});
+  if (!worth_sending_ahead()) return;
+  try {
+    send_ahead_from(first_unannounced(), 0);
+  } catch (const std::exception&) {
+    // No memory: the peer asks.
+  }
+}
+
+void receive_queue::post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status) {
+  finished.expect();
+  d.CS.Length = 0;
+  d.CS.Status = status | VIP_STATUS_OP_RECEIVE;
+  finished.complete(d);
+}
+
 // --- messages -----------------------------------------------------------------------------------
 
-void vi::on_message(const header& h, peer_id from, std::span<const std::byte> rest) noexcept {
-  if (state == VIP_STATE_CONNECT_PENDING) {
-    if (side_ == side::requests && h.what == message::connected && heard == answer::none &&
-        (peer_id_ == no_peer || peer_id_ == from)) {
-      const std::optional<introduction> who = reader(rest).take<introduction>();
-      if (!who || who->magic != wire_magic) return;
-      remote = *who;
-      peer_id_ = from;
-      heard = answer::yes;
-    } else if (side_ == side::accepts && from == peer_id_ && h.what == message::agreed &&
-               heard == answer::none) {
-      heard = answer::yes;
-      state = VIP_STATE_CONNECTED;
-    } else if (from == peer_id_) {
-      heard = answer::no;
-    }
-    return owner.note_event();
-  }
-  if (state != VIP_STATE_CONNECTED || from != peer_id_) return;
-  switch (h.what) {
-    case message::data:
-    case message::written: {
-      const received_message m{h.length, (h.flags & with_immediate) != 0, h.immediate,
-                               h.what == message::data
-                                   ? std::uint32_t{VIP_STATUS_OP_RECEIVE}
-                                   : std::uint32_t{VIP_STATUS_OP_REMOTE_RDMA_WRITE}};
-      return arrive(m, rest, h.flags);
-    }
-    case message::arrived:
-      return on_arrived(h.length);
-    case message::refused:
-      return on_refused(h.length);
-    case message::asks:
-      peer_places_ = asked_ = true;
-      return owner.settle_soon(*this);
-    case message::ahead:
-      try {
-        learn(rest);
-      } catch (const std::exception&) {
-        // No memory: they are asked for.
-      }
-      if ((h.flags & flags::answers) != 0) answered_ = true;
-      return owner.settle_soon(*this);
-    case message::broken:
-    case message::left:
-      return fail(VIP_ERROR_CONN_LOST, nullptr, false);
-    case message::connected:
-    case message::agreed:
-    case message::gone:
-      break;
-  }
-}
-
-void vi::settle() noexcept {
-  try {
-    const bool asked = std::exchange(asked_, false), drop = std::exchange(tells_drop_, false);
-    if ((asked || drop) && state == VIP_STATE_CONNECTED)
-      send_ahead_from(taken_, asked ? flags::answers : flags{});
-    if (state == VIP_STATE_CONNECTED) go_on_after_answer();
-  } catch (const std::exception&) {
-    connection_lost();  // no memory
-  }
-  advance();
-}
-
-/// A message found no descriptor that holds it.
-void vi::refuse(std::uint32_t label) noexcept {
-  if (attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION) return;
-  header h = header_of(message::refused);
-  h.length = label;
-  owner.send_soon(peer_, h);
-}
-
-void vi::arrive(const received_message& m, std::span<const std::byte> bytes,
-                std::uint8_t how) noexcept {
+void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes) noexcept {
   const std::uint32_t label = arrived_++;
-  const bool is_data = m.operation == VIP_STATUS_OP_RECEIVE;
-  const bool placed = is_data && (how & in_place) != 0;
-  const bool lacks_place = is_data && !placed && (how & unplaced) != 0;
-  const bool fits = !posted_.empty() && (!is_data || m.length <= posted_.front().capacity);
+  const bool is_data = h.what == message::data;
+  const bool placed = is_data && (h.flags & in_place) != 0;
+  const bool lacks_place = is_data && !placed && (h.flags & unplaced) != 0;
+  const bool fits = !posted_.empty() && (!is_data || h.length <= posted_.front().capacity);
   if (posted_.empty() || (lacks_place && fits)) return drop(label);
   // The sender does not know yet that an earlier message was dropped.
   if (placed && reader(bytes).take<std::uint32_t>() != taken_) return drop(label);
-  const bool reliable = attributes.ReliabilityLevel != VIP_SERVICE_UNRELIABLE;
   VIP_DESCRIPTOR& d = *posted_.front().descriptor;
-  std::uint32_t status = m.operation;
-  if (m.immediate) {
-    d.CS.ImmediateData = m.word;
+  std::uint32_t status = is_data ? std::uint32_t{VIP_STATUS_OP_RECEIVE}
+                                 : std::uint32_t{VIP_STATUS_OP_REMOTE_RDMA_WRITE};
+  if ((h.flags & with_immediate) != 0) {
+    d.CS.ImmediateData = h.immediate;
     status |= VIP_STATUS_IMMEDIATE;
   }
   if (!fits) {
     refuse(label);
-    complete_receive(status | VIP_STATUS_LENGTH_ERROR, 0);
-    if (reliable) fail(VIP_ERROR_CONN_LOST, &d, true);
+    take(status | VIP_STATUS_LENGTH_ERROR, 0);
+    if (vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
     return;
   }
   if (is_data && !placed) {
-    if (bytes.size() != m.length) {  // no correct peer sends that
-      complete_receive(status | VIP_STATUS_TRANSPORT_ERROR, 0);
-      return fail(VIP_ERROR_CONN_LOST, &d, true);
+    if (bytes.size() != h.length) {  // no correct peer sends that
+      take(status | VIP_STATUS_TRANSPORT_ERROR, 0);
+      return vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
     }
     scatter(d, bytes);
   }
   if (placed) peer_places_ = true;
-  complete_receive(status, m.length);
-  if (attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION) return;
-  header h = header_of(message::arrived);
-  h.length = arrived_;
-  owner.send_soon(peer_, h);
+  take(status, h.length);
+  if (!vi_.confirms()) return;
+  confirms_ = true;
+  vi_.settle_soon();
+}
+
+void receive_queue::on_question() noexcept {
+  peer_places_ = asked_ = true;
+  vi_.settle_soon();
+}
+
+/// A message found no descriptor that holds it.
+void receive_queue::refuse(std::uint32_t label) noexcept {
+  if (!vi_.confirms()) return;
+  refused_ = label;
+  vi_.settle_soon();
 }
 
 /// A message takes no descriptor.
-void vi::drop(std::uint32_t label) noexcept {
-  if (attributes.ReliabilityLevel != VIP_SERVICE_UNRELIABLE) {
+void receive_queue::drop(std::uint32_t label) noexcept {
+  if (vi_.reliable()) {
     refuse(label);
-    return fail(VIP_ERROR_RECVQ_EMPTY, nullptr, true);
+    return vi_.fail(VIP_ERROR_RECVQ_EMPTY, nullptr, true);
   }
   if (posted_.empty()) return;
   // The peer knows descriptors for messages that take others now.
   tells_drop_ = true;
-  owner.settle_soon(*this);
+  vi_.settle_soon();
 }
 
-void vi::complete_receive(std::uint32_t status, std::uint32_t length) noexcept {
-  VIP_DESCRIPTOR* const d = posted_.front().descriptor;
-  posted_.pop_front();
+void receive_queue::take(std::uint32_t status, std::uint32_t length) noexcept {
+  VIP_DESCRIPTOR& d = *posted_.pop().descriptor;
   ++taken_;
-  d->CS.Length = length;
-  d->CS.Status = status;
-  complete(receives, d, true);
+  d.CS.Length = length;
+  d.CS.Status = status;
+  finished.complete(d);
 }
 
-void vi::flush_receives() noexcept {
-  while (!posted_.empty())
-    complete_receive(VIP_STATUS_OP_RECEIVE | VIP_STATUS_DESC_FLUSHED_ERROR, 0);
+void receive_queue::settle() {
+  if (!vi_.connection.peer()) return;
+  if (std::exchange(confirms_, false)) {
+    // Not a message that was refused, nor those behind it.
+    header h = vi_.connection.header_of(message::arrived);
+    h.length = refused_.value_or(arrived_);
+    vi_.connection.say(h);
+  }
+  if (const auto label = std::exchange(refused_, std::nullopt)) {
+    header h = vi_.connection.header_of(message::refused);
+    h.length = *label;
+    vi_.connection.say(h);
+  }
+  const bool asked = std::exchange(asked_, false), dropped = std::exchange(tells_drop_, false);
+  if ((asked || dropped) && vi_.connection.connected())
+    send_ahead_from(taken_, asked ? flags::answers : flags{});
+}
+
+// --- the end of a connection --------------------------------------------------------------------
+
+void receive_queue::renew_landing_place() {
+  nic& n = vi_.owner;
+  landing_ = std::make_shared<landing_place>(
+      scramble(n.secret() ^ scramble(reinterpret_cast<std::uintptr_t>(this) + ++connections_)));
+  ending_ = std::make_unique<ending>(n, landing_);
+  shown_.clear();
+}
+
+void receive_queue::end_soon() noexcept {
+  if (shown_.empty()) return flush();
+  ending_->number = vi_.number;
+  vi_.owner.run_soon(std::move(ending_));
+}
+
+void receive_queue::flush() noexcept {
+  while (!posted_.empty()) take(VIP_STATUS_OP_RECEIVE | VIP_STATUS_DESC_FLUSHED_ERROR, 0);
 }
 
 }  // namespace weft::vipl

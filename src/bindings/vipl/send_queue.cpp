@@ -1,36 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-// The send queue of a VI. A work begins when its place is known, commits after all before it, and
-// is published when all before it are.
+// The order of the send queue. A work begins when its place is known, commits after all before it,
+// and is published when all before it are.
 //
-//   short send         data, with the bytes
+//   short send         data, with the bytes; where nothing is before it, it needs no work
 //   long send          puts to the receive descriptor that has travelled ahead; data
 //                      without one: asks, and then the same
 //   RDMA write         puts; with immediate data also: written
 //   RDMA read          gets
-#include <cstring>
+#include "bindings/vipl/send_queue.hpp"
 
 #include "bindings/vipl/vi.hpp"
 
 namespace weft::vipl {
 
-work& vi::take_work() {
-  if (free_works_.empty()) {
-    all_works_.push_back(std::make_unique<work>(*this));
-    free_works_.reserve(all_works_.size());
-    return *all_works_.back();
+namespace {
+
+work::what kind_of(const VIP_DESCRIPTOR& d) noexcept {
+  switch (d.CS.Control & VIP_CONTROL_OP_MASK) {
+    case VIP_CONTROL_OP_RDMAWRITE:
+      return work::what::write;
+    case VIP_CONTROL_OP_RDMAREAD:
+      return work::what::read;
+    default:
+      return work::what::send;
   }
+}
+
+std::uint32_t status_of(work::what kind) noexcept {
+  switch (kind) {
+    case work::what::write:
+      return VIP_STATUS_OP_RDMA_WRITE;
+    case work::what::read:
+      return VIP_STATUS_OP_RDMA_READ;
+    default:
+      return VIP_STATUS_OP_SEND;
+  }
+}
+
+}  // namespace
+
+void send_queue::restart() noexcept {
+  next_label_ = confirmed_ = 0;
+  answered_ = false;
+  known_.restart();
+}
+
+void send_queue::post(VIP_DESCRIPTOR& d, std::uint32_t bad) {
+  works_.reserve(works_.size() + 1);
+  if (free_works_.empty()) add_work();
+  finished.expect();
+  const work::what kind = kind_of(d);
+  std::uint32_t length = 0;
+  if (bad == 0)
+    for (unsigned i = kind == work::what::send ? 0 : 1; i != d.CS.SegCount; ++i)
+      length += segment_of(d, i).Local.Length;
+  d.CS.Status = 0;
+  if (bad == 0 && kind == work::what::send && send_at_once(d, length)) return;
   work& w = *free_works_.back();
   free_works_.pop_back();
   w.clear();
-  return w;
+  w.descriptor = &d;
+  w.kind = kind;
+  w.immediate = (d.CS.Control & VIP_CONTROL_IMMEDIATE) != 0;
+  w.fenced = (d.CS.Control & VIP_CONTROL_QFENCE) != 0;
+  w.length = length;
+  w.status = bad;
+  works_.push(&w);
+  advance();
 }
 
-void vi::advance() noexcept {
+void send_queue::add_work() {
+  all_works_.reserve(all_works_.size() + 1);
+  free_works_.reserve(all_works_.size() + 1);
+  all_works_.push_back(std::make_unique<work>(*this));
+  free_works_.push_back(all_works_.back().get());
+}
+
+void send_queue::advance() noexcept {
   if (advancing_) {
     again_ = true;
     return;
   }
   advancing_ = true;
+  bool first_waits = false;  // a fenced one, which the completions before it may let begin
   do {
     again_ = false;
     try {
@@ -39,18 +91,18 @@ void vi::advance() noexcept {
       // No memory for its parts. It has a number, so later messages cannot do without it.
       work& w = *works_[started_];
       w.status |= VIP_STATUS_TRANSPORT_ERROR;
-      fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
+      vi_.fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
     }
-    publish_sends();
-  } while (again_);
+    first_waits = publish() && started_ < works_.size();
+  } while (again_ || first_waits);
   advancing_ = false;
 }
 
 /// \return whether something has changed
-bool vi::advance_once() {
+bool send_queue::advance_once() {
   while (started_ < works_.size()) {
     work& w = *works_[started_];
-    if (state != VIP_STATE_CONNECTED || w.status != 0) {
+    if (!vi_.connection.connected() || w.status != 0) {
       finish(w, w.status != 0 ? w.status : std::uint32_t{VIP_STATUS_DESC_FLUSHED_ERROR});
     } else {
       const bool is_next = started_ == committed_;
@@ -68,7 +120,7 @@ bool vi::advance_once() {
       commit(w);
     } catch (const std::exception&) {  // no memory
       finish(w, VIP_STATUS_TRANSPORT_ERROR);
-      fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
+      vi_.fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
     }
     return true;
   }
@@ -81,112 +133,74 @@ bool vi::advance_once() {
 
 /// Before works in front of it have committed. An RDMA write takes the number of a message only
 /// then: it may be refused.
-bool vi::may_begin_early(const work& w) noexcept {
-  if (w.kind != work::what::send || works_[committed_]->kind != work::what::send) return false;
-  if (w.length <= longest_inline) return true;
-  return !known_.empty() && !comes_before(known_.back().number, next_label_ - dropped_there_);
+bool send_queue::may_begin_early(const work& w) const noexcept {
+  const work& first = *works_[committed_];
+  if (w.kind != work::what::send || first.kind != work::what::send) return false;
+  // Its descriptor may have come: a later work would drop it from `known_`.
+  if (first.now == work::stage::asking) return false;
+  return w.length <= longest_inline || known_.reaches(next_label_);
 }
 
-void vi::publish_sends() noexcept {
-  bool failed = false;
+/// \return whether one has completed
+bool send_queue::publish() noexcept {
+  const std::size_t before = works_.size();
   VIP_DESCRIPTOR* culprit = nullptr;
   while (!works_.empty() && works_.front()->now == work::stage::finished) {
-    work& w = *works_.front();
-    works_.pop_front();
+    work& w = *works_.pop();
     if (committed_ != 0) --committed_;
     if (started_ != 0) --started_;
-    const std::uint32_t operation = w.kind == work::what::send    ? VIP_STATUS_OP_SEND
-                                    : w.kind == work::what::write ? VIP_STATUS_OP_RDMA_WRITE
-                                                                  : VIP_STATUS_OP_RDMA_READ;
     w.descriptor->CS.Length = w.length;
-    w.descriptor->CS.Status = w.status | operation;
-    if (w.status != 0 && !failed) {
-      failed = true;
-      culprit = w.descriptor;
-    }
-    complete(sends, w.descriptor, false);
+    w.descriptor->CS.Status = w.status | status_of(w.kind);
+    if (w.status != 0 && !culprit) culprit = w.descriptor;
+    finished.complete(*w.descriptor);
     free_works_.push_back(&w);
   }
+  const bool some = works_.size() != before;
   // What goes wrong here ends the connection, unless the VI is unreliable.
-  if (failed && state == VIP_STATE_CONNECTED &&
-      attributes.ReliabilityLevel != VIP_SERVICE_UNRELIABLE)
-    fail(VIP_ERROR_CONN_LOST, culprit, true);
+  if (culprit && vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, culprit, true);
+  return some;
 }
 
-void vi::finish(work& w, std::uint32_t status) noexcept {
+void send_queue::finish(work& w, std::uint32_t status) noexcept {
   w.status = status;
   w.now = work::stage::finished;
 }
 
-// --- commits ------------------------------------------------------------------------------------
+// --- answers ------------------------------------------------------------------------------------
 
-void vi::commit(work& w) {
-  if (state != VIP_STATE_CONNECTED) return finish(w, VIP_STATUS_DESC_FLUSHED_ERROR);
-  if (!w.takes_descriptor()) return finish(w, 0);
-  if (w.kind == work::what::write) w.label = next_label_++;
-  header h = header_of(w.kind == work::what::send ? message::data : message::written);
-  h.length = w.length;
-  if (w.immediate) {
-    h.flags |= with_immediate;
-    h.immediate = w.descriptor->CS.ImmediateData;
-  }
-  if (w.placed) h.flags |= in_place;
-  if (w.unplaced) h.flags |= unplaced;
-  const bool carries = w.kind == work::what::send && !w.placed && !w.unplaced;
-  w.message.resize(sizeof h + (carries ? w.length : w.placed ? sizeof w.place : 0));
-  std::memcpy(w.message.data(), &h, sizeof h);
-  if (w.placed) std::memcpy(w.message.data() + sizeof h, &w.place, sizeof w.place);
-  if (carries) {
-    std::byte* to = w.message.data() + sizeof h;
-    for (unsigned i = 0; i != w.descriptor->CS.SegCount; ++i) {
-      const VIP_DATA_SEGMENT& s = w.descriptor->DS[i].Local;
-      if (s.Length != 0) std::memcpy(to, s.Data.Address, s.Length);
-      to += s.Length;
-    }
-  }
-  w.now = work::stage::committing;
-  w.sent.emplace(w, peer_.post_bytes(am{handler_number}, w.message));
-  if (w.sent->start_held()) on_committed(w, w.sent->status);
-}
-
-void vi::on_committed(work& w, errc status) noexcept {
-  if (status != errc::ok)
-    finish(w, VIP_STATUS_TRANSPORT_ERROR);
-  else if (w.status != 0 || attributes.ReliabilityLevel != VIP_SERVICE_RELIABLE_RECEPTION ||
-           comes_before(w.label, confirmed_))
-    finish(w, w.status);
-  else if (state != VIP_STATE_CONNECTED)
-    finish(w, VIP_STATUS_DESC_FLUSHED_ERROR);
-  else
-    w.now = work::stage::unconfirmed;
-  advance();
-}
-
-/// In the handler of messages, as on_refused.
-void vi::on_arrived(std::uint32_t messages) noexcept {
+void send_queue::on_arrived(std::uint32_t messages) noexcept {
   confirmed_ = messages;
-  for (work* w : works_) {
-    if (w->now != work::stage::unconfirmed) continue;
-    if (!comes_before(w->label, messages)) break;
-    finish(*w, 0);
+  for (std::size_t i = 0; i != committed_; ++i) {
+    work& w = *works_[i];
+    if (w.now != work::stage::unconfirmed) continue;
+    if (!comes_before(w.label, messages)) break;
+    finish(w, 0);
   }
-  publish_sends();
+  publish();
+  if (started_ < works_.size()) vi_.settle_soon();  // a fenced one may begin
 }
 
-void vi::on_refused(std::uint32_t label) noexcept {
-  for (work* w : works_)
-    if (w->takes_descriptor() && w->label == label &&
-        (w->now == work::stage::unconfirmed || w->now == work::stage::committing))
-      w->status = VIP_STATUS_REMOTE_DESC_ERROR;
+void send_queue::on_refused(std::uint32_t label) noexcept {
+  for (std::size_t i = 0; i != works_.size(); ++i)
+    if (work& w = *works_[i];
+        w.takes_descriptor() && w.label == label &&
+        (w.now == work::stage::unconfirmed || w.now == work::stage::committing))
+      w.status = VIP_STATUS_REMOTE_DESC_ERROR;
   abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
-  publish_sends();
+  publish();
 }
 
-/// The connection has ended: no answer will come.
-void vi::abandon(std::uint32_t status) noexcept {
-  for (work* w : works_)
-    if (w->now == work::stage::unconfirmed || w->now == work::stage::asking)
-      finish(*w, w->status != 0 ? w->status : status);
+void send_queue::abandon(std::uint32_t status) noexcept {
+  for (std::size_t i = 0; i != works_.size(); ++i)
+    if (work& w = *works_[i]; w.now == work::stage::unconfirmed || w.now == work::stage::asking)
+      finish(w, w.status != 0 ? w.status : status);
+}
+
+bool send_queue::in_flight() const noexcept {
+  for (std::size_t i = 0; i != works_.size(); ++i)
+    if (works_[i]->now == work::stage::moving || works_[i]->now == work::stage::committing)
+      return true;
+  return false;
 }
 
 }  // namespace weft::vipl

@@ -25,17 +25,12 @@ void work::part::ended(operation& op) noexcept {
   if (--w.parts_left == 0) w.owner.on_moved(w);
 }
 
-void work::sending::ended(operation& op) noexcept {
-  auto& self = static_cast<sending&>(op);
-  self.whole.owner.on_committed(self.whole, self.status);
-}
-
-void vi::begin(work& w) {
+void send_queue::begin(work& w) {
   if (w.kind != work::what::send) return begin_rdma(w);
   w.label = next_label_++;
   if (w.length <= longest_inline) {
     w.now = work::stage::moved;
-  } else if (const known_descriptor* const at = descriptor_for(w)) {
+  } else if (const known_descriptor* const at = known_.find(w.label)) {
     place(w, *at);
   } else {
     ask(w);
@@ -43,7 +38,7 @@ void vi::begin(work& w) {
 }
 
 /// Puts the gather list of the work to the scatter list of the descriptor.
-void vi::place(work& w, const known_descriptor& at) {
+void send_queue::place(work& w, const known_descriptor& at) {
   if (at.capacity < w.length) {
     w.unplaced = true;
     w.now = work::stage::moved;
@@ -53,14 +48,16 @@ void vi::place(work& w, const known_descriptor& at) {
   w.place = at.number;
   std::size_t piece = 0, in_piece = 0;
   for (unsigned i = 0; i != w.descriptor->CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& from = w.descriptor->DS[i].Local;
+    const VIP_DATA_SEGMENT& from = segment_of(*w.descriptor, i).Local;
     for (std::size_t done = 0; done != from.Length;) {
       const place_ahead& to = at.places[piece];
       const std::size_t n = std::min<std::size_t>(from.Length - done, to.length - in_piece);
       if (n != 0)
-        add_part(w, peer_.put({bytes_at(from) + done, n},
-                              {region_key(remote.landing, access::landing, 0, to.handle),
-                               to.address + in_piece, n}));
+        w.parts.emplace_back(
+            w, vi_.connection.peer().put(
+                   {bytes_at(from) + done, n},
+                   {region_key(vi_.connection.remote().landing, access::landing, 0, to.handle),
+                    to.address + in_piece, n}));
       done += n;
       in_piece += n;
       if (in_piece == to.length) {
@@ -74,33 +71,34 @@ void vi::place(work& w, const known_descriptor& at) {
 
 /// No descriptor for it has travelled ahead. All messages before it have left, so that the answer
 /// tells whether there is one.
-void vi::ask(work& w) {
-  owner.send_now(peer_, header_of(message::asks));
+void send_queue::ask(work& w) {
+  vi_.connection.say(message::asks);
   w.now = work::stage::asking;
 }
 
-void vi::begin_rdma(work& w) {
-  const VIP_ADDRESS_SEGMENT& there = w.descriptor->DS[0].Remote;
+void send_queue::begin_rdma(work& w) {
+  const VIP_ADDRESS_SEGMENT& there = segment_of(*w.descriptor, 0).Remote;
+  const introduction& remote = vi_.connection.remote();
   const bool allowed = w.kind == work::what::write ? remote.rdma_write != 0 : remote.rdma_read != 0;
   if (!allowed) return finish(w, VIP_STATUS_RDMA_PROT_ERROR);
   const std::uint64_t key = region_key(remote.secret, access::rdma, remote.tag, there.Handle);
   std::uint64_t at = there.Data.AddressBits;
   for (unsigned i = 1; i != w.descriptor->CS.SegCount; ++i) {
-    const VIP_DATA_SEGMENT& here = w.descriptor->DS[i].Local;
+    const VIP_DATA_SEGMENT& here = segment_of(*w.descriptor, i).Local;
     if (here.Length == 0) continue;
     const remote_region place{key, at, here.Length};
     if (w.kind == work::what::write)
-      add_part(w, peer_.put({bytes_at(here), here.Length}, place));
+      w.parts.emplace_back(w, vi_.connection.peer().put({bytes_at(here), here.Length}, place));
     else
-      add_part(w, peer_.get({static_cast<std::byte*>(here.Data.Address), here.Length}, place));
+      w.parts.emplace_back(
+          w, vi_.connection.peer().get({static_cast<std::byte*>(here.Data.Address), here.Length},
+                                       place));
     at += here.Length;
   }
   start_parts(w);
 }
 
-void vi::add_part(work& w, const detail::transfer_request& r) { w.parts.emplace_back(w, r); }
-
-void vi::start_parts(work& w) noexcept {
+void send_queue::start_parts(work& w) noexcept {
   w.now = work::stage::moving;
   w.parts_left = w.parts.size() + 1;
   for (work::part& p : w.parts)
@@ -108,11 +106,10 @@ void vi::start_parts(work& w) noexcept {
   if (--w.parts_left == 0) on_moved(w);
 }
 
-void vi::on_moved(work& w) noexcept {
+void send_queue::on_moved(work& w) noexcept {
   if (w.status == 0) {
     w.now = work::stage::moved;
-  } else if (w.kind == work::what::send && state == VIP_STATE_CONNECTED &&
-             attributes.ReliabilityLevel == VIP_SERVICE_UNRELIABLE) {
+  } else if (w.kind == work::what::send && vi_.connection.connected() && !vi_.reliable()) {
     // Its message leaves without bytes: later ones have their numbers already.
     w.placed = false;
     w.unplaced = true;
@@ -123,13 +120,24 @@ void vi::on_moved(work& w) noexcept {
   advance();
 }
 
-/// The peer has answered the question of a work. Not in the handler of messages.
-void vi::go_on_after_answer() {
+// --- descriptors that travel ahead --------------------------------------------------------------
+
+void send_queue::on_descriptors(std::span<const std::byte> list, bool answers) noexcept {
+  try {
+    known_.learn(list);
+  } catch (const std::exception&) {
+    // No memory: they are asked for.
+  }
+  if (answers) answered_ = true;
+  vi_.settle_soon();
+}
+
+void send_queue::settle() {
   const bool answered = std::exchange(answered_, false);
   for (std::size_t i = 0; i != started_; ++i) {
     work& w = *works_[i];
     if (w.now != work::stage::asking) continue;
-    if (const known_descriptor* const at = descriptor_for(w)) {
+    if (const known_descriptor* const at = known_.find(w.label)) {
       place(w, *at);
     } else if (answered) {
       w.unplaced = true;

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/vipl/service.hpp"
 
-#include <utility>
-
 namespace weft::vipl {
 
-void service::start(std::function<void()> attend) {
+void service::job_list::push(std::unique_ptr<job> j) noexcept {
+  job* const added = j.get();
+  (first_ ? last_->next_ : first_) = std::move(j);
+  last_ = added;
+}
+
+std::unique_ptr<service::job> service::job_list::pop() noexcept {
+  std::unique_ptr<job> taken = std::move(first_);
+  if (taken) first_ = std::move(taken->next_);
+  return taken;
+}
+
+void service::start(std::function<void()> attend, std::function<void()> visit) {
   attend_ = std::move(attend);
+  visit_ = std::move(visit);
   thread_ = std::thread([this] {
     its_id_ = std::this_thread::get_id();
     run();
@@ -23,9 +34,15 @@ void service::join() noexcept {
   if (thread_.joinable()) thread_.join();
 }
 
-void service::add(std::function<void()> job) {
+void service::add(std::unique_ptr<job> j) noexcept {
   const std::lock_guard lock(mutex_);
-  jobs_.push_back(std::move(job));
+  jobs_.push(std::move(j));
+  changed_.notify_all();
+}
+
+void service::visit_soon() noexcept {
+  const std::lock_guard lock(mutex_);
+  visits_ = true;
   changed_.notify_all();
 }
 
@@ -43,26 +60,24 @@ void service::application_waits(int change) noexcept {
 
 bool service::wanted() const noexcept {
   const std::lock_guard lock(mutex_);
-  return ends_ || !jobs_.empty() || !should_attend();
+  return has_to_do() || !should_attend();
 }
 
 void service::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return ends_ || !jobs_.empty() || should_attend(); });
-    if (!jobs_.empty()) {
-      const std::function<void()> job = std::move(jobs_.front());
-      jobs_.pop_front();
-      lock.unlock();
-      job();
-      lock.lock();
-    } else if (ends_) {
-      return;
-    } else {
-      lock.unlock();
+    changed_.wait(lock, [this] { return has_to_do() || should_attend(); });
+    const bool visits = std::exchange(visits_, false);
+    std::unique_ptr<job> next = jobs_.pop();
+    if (!visits && !next && ends_) return;
+    lock.unlock();
+    if (visits)
+      visit_();
+    else if (!next)
       attend_();
-      lock.lock();
-    }
+    if (next) next->run();
+    next.reset();
+    lock.lock();
   }
 }
 

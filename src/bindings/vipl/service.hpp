@@ -5,10 +5,11 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace weft::vipl {
 
@@ -16,17 +17,59 @@ namespace weft::vipl {
 /// the NIC, so that callbacks come while the application computes. Any thread.
 class service {
  public:
+  /// Made where there is memory for it, and added where there may be none.
+  class job {
+   public:
+    virtual ~job() = default;
+    virtual void run() = 0;
+
+   private:
+    friend class service;
+    std::unique_ptr<job> next_;
+  };
+  template <class F>
+  class job_of final : public job {
+   public:
+    explicit job_of(F f) : f_(std::move(f)) {}
+    void run() override { f_(); }
+
+   private:
+    F f_;
+  };
+
+  /// Jobs in order, linked through themselves.
+  class job_list {
+   public:
+    job_list() = default;
+    job_list(const job_list&) = delete;
+    job_list& operator=(const job_list&) = delete;
+    ~job_list() {
+      while (pop()) continue;  // one by one: a long list must not end by recursion
+    }
+    bool empty() const noexcept { return !first_; }
+    void push(std::unique_ptr<job> j) noexcept;
+    std::unique_ptr<job> pop() noexcept;
+
+   private:
+    std::unique_ptr<job> first_;
+    job* last_ = nullptr;
+  };
+
   service() = default;
   service(const service&) = delete;
   service& operator=(const service&) = delete;
   ~service() { end(), join(); }
 
-  /// Once. \param attend makes progress until there is a job, or attending is over
-  void start(std::function<void()> attend);
+  /// Once.
+  /// \param attend makes progress until there is a job, or attending is over
+  /// \param visit  of `visit_soon`
+  void start(std::function<void()> attend, std::function<void()> visit);
   void end() noexcept;   ///< the thread ends when it has run the jobs that are there
   void join() noexcept;  ///< waits for that
 
-  void add(std::function<void()> job);
+  void add(std::unique_ptr<job> j) noexcept;
+  /// Calls `visit` once, soon; several calls of this may become one of `visit`.
+  void visit_soon() noexcept;
   /// Whether callbacks are awaited: a count of reasons.
   void attend(int change) noexcept;
   /// The application's threads that wait and so make progress: meanwhile this thread does not.
@@ -37,12 +80,14 @@ class service {
 
  private:
   bool should_attend() const noexcept { return reasons_ > 0 && waiters_ == 0; }
+  bool has_to_do() const noexcept { return ends_ || visits_ || !jobs_.empty(); }
   void run();
 
-  std::function<void()> attend_;
+  std::function<void()> attend_, visit_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;
+  job_list jobs_;
+  bool visits_ = false;
   std::atomic<int> reasons_{0};  // these two change with or without the lock
   std::atomic<int> waiters_{0};
   bool ends_ = false;

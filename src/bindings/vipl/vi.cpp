@@ -1,70 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// A VI's life and the states of its connection.
+// A VI's life, the messages of its peer, and its end.
 #include "bindings/vipl/vi.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace weft::vipl {
 
-// --- landing places -----------------------------------------------------------------------------
-
-void landing_place::show(nic& of, VIP_MEM_HANDLE handle, std::span<std::byte> bytes) {
-  const std::lock_guard lock(mutex_);
-  if (ended_ || regions_.contains(handle)) return;
-  const region_name name{region_key(secret, access::landing, 0, handle),
-                         reinterpret_cast<std::uintptr_t>(bytes.data())};
-  regions_.emplace(handle, region(of.context(), bytes, rights::write, name));
-}
-
-void landing_place::forget(VIP_MEM_HANDLE handle) {
-  std::unique_lock lock(mutex_);
-  const auto ends = regions_.extract(handle);
-  lock.unlock();
-}
-
-void landing_place::end() {
-  std::map<VIP_MEM_HANDLE, region> all;
-  const std::lock_guard lock(mutex_);  // a second caller waits for the end
-  ended_ = true;
-  all.swap(regions_);
-  all.clear();
-}
-
-// --- life ---------------------------------------------------------------------------------------
-
 vi::vi(nic& of, const VIP_VI_ATTRIBUTES& a, completion_queue* send_queue,
        completion_queue* receive_queue)
-    : object(its_kind), owner(of), attributes(a) {
-  sends.queue = send_queue;
-  receives.queue = receive_queue;
-  renew_landing_place();
+    : object(its_kind),
+      owner(of),
+      attributes(a),
+      connection(of),
+      receives(*this, receive_queue),
+      sends(*this, send_queue) {
+  number = owner.add(*this);
+  ++object::at<protection_tag>(attributes.Ptag)->users;
 }
 
 vi::~vi() {
-  {
-    const nic::locked lock(owner);
-    owner.remove(*this);
-    for (completed* c : {&sends, &receives}) {
-      if (!c->queue) continue;
-      c->queue->forget(*this);
-      --c->queue->users;
-    }
-    --object::at<protection_tag>(attributes.Ptag)->users;
-  }
-  if (!sends.notified.empty()) owner.its_service().attend(-static_cast<int>(sends.notified.size()));
-  if (!receives.notified.empty())
-    owner.its_service().attend(-static_cast<int>(receives.notified.size()));
-}
-
-void vi::renew_landing_place() {
-  landing_ = std::make_shared<landing_place>(
-      scramble(owner.secret() ^ scramble(reinterpret_cast<std::uintptr_t>(this) + ++connections_)));
-  shown_.clear();
-}
-
-std::uint32_t vi::tag() const noexcept {
-  return object::at<protection_tag>(attributes.Ptag)->number;
+  owner.remove(*this);
+  --object::at<protection_tag>(attributes.Ptag)->users;
 }
 
 // --- connections --------------------------------------------------------------------------------
@@ -73,135 +29,115 @@ introduction vi::introduce() const noexcept {
   introduction i{};
   i.magic = wire_magic;
   i.vi = number;
-  i.epoch = epoch_;
+  i.epoch = connection.epoch();
   i.reliability = attributes.ReliabilityLevel;
   i.rdma_write = attributes.EnableRdmaWrite ? 1 : 0;
   i.rdma_read = attributes.EnableRdmaRead ? 1 : 0;
   i.tag = tag();
   i.max_transfer = attributes.MaxTransferSize;
   i.secret = owner.secret();
-  i.landing = landing_->secret;
+  i.landing = receives.landing_secret();
   return i;
 }
 
-void vi::begin_connecting(side s) noexcept {
-  side_ = s;
-  state = VIP_STATE_CONNECT_PENDING;
-  epoch_ = owner.next_epoch();
-  heard = answer::none;
-  peer_id_ = no_peer;
-  arrived_ = taken_ = told_ = next_label_ = confirmed_ = dropped_there_ = 0;
-  peer_places_ = asked_ = tells_drop_ = answered_ = false;
-  known_.clear();
-}
-
-void vi::stop_connecting() noexcept {
-  state = VIP_STATE_IDLE;
-  epoch_ = owner.next_epoch();
-  peer_ = {};
-  peer_id_ = no_peer;
-}
-
-void vi::set_peer(const endpoint& to, const introduction& who) {
-  peer_ = to;
-  peer_id_ = to.id();
-  remote = who;
-  owner.watch(to);
-}
-
-bool vi::expect_answer_of(const endpoint& to) {
-  owner.watch(to);
-  if (peer_id_ == no_peer) peer_id_ = to.id();
-  return peer_id_ == to.id();
-}
-
-void vi::say(message what, std::span<const std::byte> body) {
-  owner.send_now(peer_, header_of(what), body);
-}
-
-header vi::header_of(message what) const noexcept {
-  return {remote.vi, remote.epoch, what, 0, 0, 0};
+void vi::begin_connecting(vi_connection::side s) noexcept {
+  connection.begin(s);
+  sends.restart();
+  receives.restart();
+  says_broken_ = false;
 }
 
 void vi::connection_lost() noexcept {
-  if (state == VIP_STATE_CONNECT_PENDING) {
-    heard = answer::no;
-    owner.note_event();
-  }
+  if (connection.pending()) connection.refuse();
   fail(VIP_ERROR_CONN_LOST, nullptr, false);
 }
 
 void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
-  if (state != VIP_STATE_CONNECTED) return;
-  state = VIP_STATE_ERROR;
-  try {
-    if (tell && peer_) owner.send_soon(peer_, header_of(message::broken));
-    owner.raise({owner.handle(), handle(), nullptr, d, d ? d->CS.Control : VIP_ULONG{0},
-                 d ? VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI, code});
-    if (!shown_.empty()) {
-      // The peer may be placing bytes: buffers are given back after that.
-      owner.run_soon([&of = owner, its = number, place = landing_] {
-        place->end();
-        const nic::locked lock(of);
-        vi* const v = of.find(its);
-        if (v && v->landing_ == place && v->state == VIP_STATE_ERROR) v->flush_receives();
-      });
-    } else {
-      flush_receives();
-    }
-  } catch (const std::exception&) {
-    // No memory: the receives are flushed by the disconnect.
-  }
-  abandon(VIP_STATUS_TRANSPORT_ERROR);
-  advance();
+  if (!connection.connected()) return;
+  connection.fail();
+  says_broken_ = tell;
+  if (tell) settle_soon();
+  owner.raise({owner.handle(), handle(), nullptr, d, d ? d->CS.Control : VIP_ULONG{0},
+               d ? VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI, code});
+  receives.end_soon();
+  sends.abandon(VIP_STATUS_TRANSPORT_ERROR);
+  sends.advance();
   owner.note_event();
 }
 
 void vi::disconnect() {
   {
     const nic::locked lock(owner);
-    if (attempt) attempt->thread.request_stop();
-    if (state == VIP_STATE_CONNECT_PENDING) heard = answer::no;
+    if (connection.attempt) connection.attempt->thread.request_stop();
+    if (connection.pending()) connection.refuse();
     owner.note_event();
-    if (state == VIP_STATE_CONNECTED) {
-      state = VIP_STATE_ERROR;
-      say(message::left);
-      abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
-      advance();
+    if (connection.connected()) {
+      connection.fail();
+      receives.settle();  // what has arrived is confirmed
+      connection.say(message::left);
+      sends.abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
+      sends.advance();
     }
   }
   std::optional<peer_attempt> over;
   owner.wait(time_point::max(), [&] {
-    if (attempt && !attempt->over) return false;
-    over = take_attempt();
+    if (connection.attempt && !connection.attempt->over) return false;
+    over = connection.take_attempt();
     return true;
   });
   over.reset();  // joins its thread
   std::shared_ptr<landing_place> landing;
   {
     const nic::locked lock(owner);
-    landing = landing_;
+    landing = receives.landing();
   }
   landing->end();
-  owner.wait(time_point::max(), [this] { return !in_flight(); });
+  owner.wait(time_point::max(), [this] { return !sends.in_flight(); });
   const nic::locked lock(owner);
-  if (state == VIP_STATE_IDLE) return;
-  state = VIP_STATE_ERROR;
-  advance();
-  flush_receives();
-  renew_landing_place();
-  stop_connecting();
+  if (connection.state() != VIP_STATE_IDLE) connection.fail();
+  sends.advance();
+  receives.flush();
+  receives.renew_landing_place();
+  if (connection.state() != VIP_STATE_IDLE) connection.end();
   owner.note_event();
 }
 
-std::optional<peer_attempt> vi::take_attempt() noexcept {
-  return std::exchange(attempt, std::nullopt);
+// --- messages -----------------------------------------------------------------------------------
+
+void vi::on_message(const header& h, peer_id from, std::span<const std::byte> rest) noexcept {
+  if (connection.pending()) return connection.on_answer(h, from, rest);
+  if (!connection.connected() || !connection.is_of(from)) return;
+  switch (h.what) {
+    case message::data:
+    case message::written:
+      return receives.on_arrival(h, rest);
+    case message::asks:
+      return receives.on_question();
+    case message::arrived:
+      return sends.on_arrived(h.length);
+    case message::refused:
+      return sends.on_refused(h.length);
+    case message::ahead:
+      return sends.on_descriptors(rest, (h.flags & flags::answers) != 0);
+    case message::broken:
+    case message::left:
+      return fail(VIP_ERROR_CONN_LOST, nullptr, false);
+    case message::connected:
+    case message::agreed:
+    case message::gone:
+      break;
+  }
 }
 
-bool vi::in_flight() const noexcept {
-  for (const work* w : works_)
-    if (w->now == work::stage::moving || w->now == work::stage::committing) return true;
-  return false;
+void vi::settle() noexcept {
+  try {
+    receives.settle();
+    if (std::exchange(says_broken_, false)) connection.say(message::broken);
+    if (connection.connected()) sends.settle();
+  } catch (const std::exception&) {
+    connection_lost();  // no memory; the peer learns of it when the context ends
+  }
+  sends.advance();
 }
 
 }  // namespace weft::vipl

@@ -48,14 +48,8 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE of, VIP_VI_ATTRIBUTES* attributes, VIP_CQ_
   const VIP_RETURN bad = check(*n, *attributes);
   if (bad != VIP_SUCCESS) return bad;
   return guarded([&] {
+    const nic::locked lock(*n);
     auto v = std::make_unique<vi>(*n, *attributes, sends, receives);
-    {
-      const nic::locked lock(*n);
-      ++object::at<protection_tag>(attributes->Ptag)->users;
-      for (completion_queue* q : {sends, receives})
-        if (q) ++q->users;
-      v->number = n->add(*v);
-    }
     if (v->number == 0) return VIP_ERROR_RESOURCE;
     *made = v.release()->handle();
     return VIP_SUCCESS;
@@ -64,11 +58,9 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE of, VIP_VI_ATTRIBUTES* attributes, VIP_CQ_
 
 VIP_RETURN VipDestroyVi(VIP_VI_HANDLE handle) {
   return on_vi(handle, [](vi& v) {
-    {
-      const nic::locked lock(v.owner);
-      if (v.state != VIP_STATE_IDLE || v.attempt) return VIP_INVALID_STATE;
-      if (!v.idle_queues()) return VIP_ERROR_RESOURCE;
-    }
+    const nic::locked lock(v.owner);
+    if (!v.may_connect()) return VIP_INVALID_STATE;
+    if (!v.sends.empty() || !v.receives.empty()) return VIP_ERROR_RESOURCE;
     delete &v;
     return VIP_SUCCESS;
   });
@@ -79,10 +71,10 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE handle, VIP_VI_STATE* state, VIP_VI_ATTRIBUT
   return on_vi(handle, [&](vi& v) {
     nic::locked lock(v.owner);
     lock.poll();
-    if (state) *state = v.state;
+    if (state) *state = v.connection.state();
     if (attributes) *attributes = v.attributes;
-    if (sends_empty) *sends_empty = v.sends.posted == 0 ? VIP_TRUE : VIP_FALSE;
-    if (receives_empty) *receives_empty = v.receives.posted == 0 ? VIP_TRUE : VIP_FALSE;
+    if (sends_empty) *sends_empty = v.sends.empty() ? VIP_TRUE : VIP_FALSE;
+    if (receives_empty) *receives_empty = v.receives.empty() ? VIP_TRUE : VIP_FALSE;
     return VIP_SUCCESS;
   });
 }
@@ -93,7 +85,7 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attribute
     const VIP_RETURN bad = check(v.owner, *attributes);
     if (bad != VIP_SUCCESS) return bad;
     const nic::locked lock(v.owner);
-    if (v.state != VIP_STATE_IDLE || v.attempt) return VIP_INVALID_STATE;
+    if (!v.may_connect()) return VIP_INVALID_STATE;
     --object::at<protection_tag>(v.attributes.Ptag)->users;
     ++object::at<protection_tag>(attributes->Ptag)->users;
     v.attributes = *attributes;
@@ -113,28 +105,28 @@ VIP_RETURN VipPostRecv(VIP_VI_HANDLE handle, VIP_DESCRIPTOR* d, VIP_MEM_HANDLE m
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE handle, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.done(v.sends, d); });
+  return on_vi(handle, [&](vi& v) { return v.done(v.sends.finished, d); });
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE handle, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.done(v.receives, d); });
+  return on_vi(handle, [&](vi& v) { return v.done(v.receives.finished, d); });
 }
 
 VIP_RETURN VipSendWait(VIP_VI_HANDLE handle, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.wait(v.sends, deadline_of(timeout), d); });
+  return on_vi(handle, [&](vi& v) { return v.wait(v.sends.finished, deadline_of(timeout), d); });
 }
 
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE handle, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.wait(v.receives, deadline_of(timeout), d); });
+  return on_vi(handle, [&](vi& v) { return v.wait(v.receives.finished, deadline_of(timeout), d); });
 }
 
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBACK handler) {
   if (!handler) return VIP_INVALID_PARAMETER;
   return on_vi(handle, [&](vi& v) {
-    v.notify(v.sends, {handler, context});
+    v.notify(v.sends.finished, handler, context);
     return VIP_SUCCESS;
   });
 }
@@ -142,7 +134,7 @@ VIP_RETURN VipSendNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBAC
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBACK handler) {
   if (!handler) return VIP_INVALID_PARAMETER;
   return on_vi(handle, [&](vi& v) {
-    v.notify(v.receives, {handler, context});
+    v.notify(v.receives.finished, handler, context);
     return VIP_SUCCESS;
   });
 }

@@ -13,9 +13,9 @@
 
 namespace weft::vipl {
 
-class vi;
+class send_queue;
 
-/// With the NIC locked. Belongs to its VI, which uses it again.
+/// With the NIC locked. Belongs to its queue, which uses it again.
 class work {
  public:
   enum class what : std::uint8_t { send, write, read };
@@ -32,9 +32,9 @@ class work {
     finished
   };
 
-  explicit work(vi& of) noexcept : owner(of) {}
+  explicit work(send_queue& of) noexcept : owner(of) {}
 
-  vi& owner;
+  send_queue& owner;
   VIP_DESCRIPTOR* descriptor = nullptr;
   what kind = what::send;
   stage now = stage::queued;
@@ -66,7 +66,7 @@ class work {
   std::list<part> parts;
   std::size_t parts_left = 0;
   std::optional<sending> sent;
-  std::vector<std::byte> message;
+  std::vector<std::byte> message;  ///< unless it left at once
 
   void clear() noexcept {
     parts.clear();

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <vipl.h>
 
@@ -75,18 +76,23 @@ static inline VIP_DESCRIPTOR* describe(struct side* s, unsigned n, size_t at, si
   return d;
 }
 
-/* An address of this host with that discriminator. */
+/* An address of that host with that discriminator. */
 union address {
   VIP_NET_ADDRESS net;
   unsigned char bytes[64];
 };
-static inline void make_address(struct side* s, union address* a, const char* discriminator) {
+static inline void make_address_at(struct side* s, union address* a, const char* host,
+                                   const char* discriminator) {
   memset(a, 0, sizeof *a);
   OK(VipNSInit(s->nic, NULL));
-  OK(VipNSGetHostByName(s->nic, (char*)"localhost", &a->net, 0));
+  OK(VipNSGetHostByName(s->nic, (char*)host, &a->net, 0));
   CHECK(a->net.HostAddressLen == s->about.NicAddressLen);
   a->net.DiscriminatorLen = (VIP_UINT16)strlen(discriminator);
   memcpy(a->bytes + 4 + a->net.HostAddressLen, discriminator, strlen(discriminator));
+}
+
+static inline void make_address(struct side* s, union address* a, const char* discriminator) {
+  make_address_at(s, a, "localhost", discriminator);
 }
 
 static inline VIP_VI_HANDLE make_vi(struct side* s, VIP_RELIABILITY_LEVEL level,
@@ -101,6 +107,17 @@ static inline VIP_VI_HANDLE make_vi(struct side* s, VIP_RELIABILITY_LEVEL level,
   a.EnableRdmaRead = level == VIP_SERVICE_UNRELIABLE ? VIP_FALSE : VIP_TRUE;
   OK(VipCreateVi(s->nic, &a, queue, queue, &v));
   return v;
+}
+
+/* VipConnectRequest for a server that may not be up yet: the guide has it return VIP_NO_MATCH at
+ * once where no process waits, whatever its time-out, so a client can only ask again. */
+static inline VIP_RETURN request_soon(VIP_VI_HANDLE v, union address* here, union address* there,
+                                      VIP_ULONG timeout, VIP_VI_ATTRIBUTES* other) {
+  const struct timespec a_moment = {0, 1000000};
+  VIP_RETURN r;
+  do r = VipConnectRequest(v, &here->net, &there->net, timeout, other);
+  while (r == VIP_NO_MATCH && nanosleep(&a_moment, NULL) == 0);
+  return r;
 }
 
 static inline void fill(unsigned char* at, size_t n, unsigned seed) {

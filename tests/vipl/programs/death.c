@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -17,7 +16,6 @@ static char name[32];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int lost;
-static const struct timespec a_moment = {0, 1000000};
 
 static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* e) {
   CHECK(context == &lost);
@@ -32,16 +30,13 @@ static void victim(VIP_RELIABILITY_LEVEL level) {
   union address here, there;
   VIP_VI_HANDLE v;
   VIP_DESCRIPTOR* d;
-  VIP_RETURN r;
   CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); /* not longer than the survivor */
   open_side(&me);
   v = make_vi(&me, level, NULL);
   OK(VipPostRecv(v, describe(&me, 0, 0, 8), me.handle));
   make_address(&me, &there, name);
   make_address(&me, &here, "victim");
-  do r = VipConnectRequest(v, &here.net, &there.net, VIP_INFINITE, NULL);
-  while (r == VIP_NO_MATCH && nanosleep(&a_moment, NULL) == 0);
-  OK(r);
+  OK(request_soon(v, &here, &there, VIP_INFINITE, NULL));
   OK(VipRecvWait(v, VIP_INFINITE, &d));
   raise(SIGSTOP);
 }

@@ -106,6 +106,20 @@ static void refusals(void) {
   OK(VipDestroyVi(w));
 }
 
+/* A descriptor in memory of the library, and one that comes back though there was no connection. */
+static void own_descriptor(VIP_PVOID own, VIP_MEM_HANDLE h) {
+  VIP_VI_HANDLE v = make_vi(&a, VIP_SERVICE_RELIABLE_DELIVERY, NULL);
+  VIP_DESCRIPTOR* const d = own;
+  VIP_DESCRIPTOR* got = NULL;
+  memset(d, 0, sizeof *d);
+  OK(VipPostRecv(v, d, h));
+  RETURNS(VIP_ERROR_RESOURCE, VipDestroyVi(v));
+  OK(VipDisconnect(v));
+  RETURNS(VIP_DESCRIPTOR_ERROR, VipRecvDone(v, &got));
+  CHECK(got == d && (d->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR) != 0);
+  OK(VipDestroyVi(v));
+}
+
 static void bad_arguments(void) {
   VIP_VI_ATTRIBUTES va;
   VIP_MEM_ATTRIBUTES ma;
@@ -132,6 +146,7 @@ static void bad_arguments(void) {
   ma.Ptag = a.tag;
   OK(VipAllocateMem(a.nic, &own, 100000, &ma, &h));
   memset(own, 1, 100000);
+  own_descriptor(own, h);
   RETURNS(VIP_INVALID_PARAMETER, VipDeregisterMem(a.nic, own, h));
   OK(VipQueryMem(a.nic, own, h, &ma));
   CHECK(ma.Ptag == a.tag && !ma.EnableRdmaWrite);

@@ -20,8 +20,7 @@ static inline void* ask(void* r_) {
   union address there, here;
   make_address(&a, &there, r->where);
   make_address(&a, &here, "client");
-  do r->result = VipConnectRequest(r->vi, &here.net, &there.net, r->timeout, NULL);
-  while (r->result == VIP_NO_MATCH);
+  r->result = request_soon(r->vi, &here, &there, r->timeout, NULL);
   return NULL;
 }
 

@@ -16,10 +16,10 @@ inline constexpr const char* rejected_text = "vipl: rejected";
 inline constexpr const char* misfit_text = "vipl: reliability levels differ";
 
 /// A request that VipConnectWait has returned, until it is accepted or rejected.
-class connection final : public object {
+class incoming_request final : public object {
  public:
-  static constexpr kind its_kind = kind::connection;
-  connection(nic& of, listener::connection_request r, requester w)
+  static constexpr kind its_kind = kind::incoming_request;
+  incoming_request(nic& of, listener::connection_request r, requester w)
       : object(its_kind), owner(of), request(std::move(r)), from(std::move(w)) {}
 
   nic& owner;

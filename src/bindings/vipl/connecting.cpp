@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/connection.hpp"
+#include "bindings/vipl/connecting.hpp"
 
 #include <chrono>
 #include <string_view>
@@ -30,24 +30,24 @@ VIP_RETURN accept(vi& v, listener::connection_request& request, const introducti
     const endpoint to = blocking<endpoint>().run(request.accept(), until, stop);
     {
       const nic::locked lock(v.owner);
-      v.set_peer(to, who);
+      v.connection.set_peer(to, who);
       const introduction me = v.introduce();
-      v.say(message::connected, std::as_bytes(std::span(&me, 1)));
+      v.connection.say(message::connected, std::as_bytes(std::span(&me, 1)));
     }
     v.owner.wait(until, [&] {
-      agreed = v.heard == vi::answer::yes;
-      return v.heard != vi::answer::none || stop.stop_requested();
+      agreed = v.connection.heard() == vi_connection::answer::yes;
+      return v.connection.heard() != vi_connection::answer::none || stop.stop_requested();
     });
   } catch (const std::exception&) {
     // As if the other side were silent.
   }
   if (!agreed) {
     const nic::locked lock(v.owner);
-    agreed = v.state == VIP_STATE_CONNECTED;  // at the last moment
-    if (!agreed) v.stop_connecting();
+    agreed = v.connection.connected();  // at the last moment
+    if (!agreed) v.connection.end();
   }
   if (!agreed) return VIP_TIMEOUT;
-  v.send_ahead();
+  v.receives.send_ahead();
   return VIP_SUCCESS;
 }
 
@@ -66,14 +66,17 @@ VIP_RETURN connect(vi& v, const std::string& address, const requester& me, time_
       blocking<endpoint>().run(v.owner.context().connect(address, me.packed()), until, stop);
   {
     const nic::locked lock(v.owner);
-    if (v.state == VIP_STATE_CONNECT_PENDING && !v.expect_answer_of(to)) return VIP_NOT_REACHABLE;
+    if (v.connection.pending() && !v.connection.expect_answer_of(to)) return VIP_NOT_REACHABLE;
   }
-  v.owner.wait(until, [&] { return v.heard != vi::answer::none || stop.stop_requested(); });
+  v.owner.wait(until, [&] {
+    return v.connection.heard() != vi_connection::answer::none || stop.stop_requested();
+  });
   const nic::locked lock(v.owner);
-  if (v.state != VIP_STATE_CONNECT_PENDING || v.heard != vi::answer::yes) return VIP_TIMEOUT;
-  v.set_peer(to, v.remote);
-  v.state = VIP_STATE_CONNECTED;
-  v.say(message::agreed);
+  if (!v.connection.pending() || v.connection.heard() != vi_connection::answer::yes)
+    return VIP_TIMEOUT;
+  v.connection.set_peer(to, v.connection.remote());
+  v.connection.complete();
+  v.connection.say(message::agreed);
   return VIP_SUCCESS;
 }
 
@@ -90,10 +93,10 @@ VIP_RETURN request(vi& v, const std::string& address, const requester& me, time_
     // No memory.
   }
   if (result == VIP_SUCCESS) {
-    v.send_ahead();
+    v.receives.send_ahead();
   } else {
     const nic::locked lock(v.owner);
-    if (v.state == VIP_STATE_CONNECT_PENDING) v.stop_connecting();
+    if (v.connection.pending()) v.connection.end();
   }
   return result;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receive queue of a VI.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bindings/vipl/completions.hpp"
+#include "bindings/vipl/landing_place.hpp"
+#include "bindings/vipl/ring.hpp"
+#include "bindings/vipl/wire.hpp"
+
+namespace weft::vipl {
+
+class vi;
+
+/// Its descriptors have numbers, from the beginning of a connection. They travel ahead of the
+/// messages that they will take (descriptors_ahead.cpp). With the NIC locked, unless a member says
+/// otherwise.
+class receive_queue {
+ public:
+  /// \throws std::bad_alloc
+  receive_queue(vi& of, completion_queue* queue);
+  ~receive_queue();
+
+  completions finished;
+  bool empty() const noexcept { return finished.posted() == 0; }
+
+  // --- the application --------------------------------------------------------------------------
+
+  /// Whether a descriptor that passes the checks can be posted: `show` makes it so.
+  bool may_post(const VIP_DESCRIPTOR& d) const noexcept;
+  void post(VIP_DESCRIPTOR& d);  ///< \throws std::bad_alloc
+  /// It takes no message: complete at once. \throws std::bad_alloc
+  void post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status);
+  /// Not locked: shows its buffers to the peer.
+  void show(const VIP_DESCRIPTOR& d);
+  /// The peer sees that memory no more. \return where the region is to be ended, not locked
+  std::shared_ptr<landing_place> hide(VIP_MEM_HANDLE handle) noexcept;
+
+  // --- the connection ---------------------------------------------------------------------------
+
+  void restart() noexcept;
+  /// Sends the receive descriptors ahead that were posted before the connection. Not locked.
+  void send_ahead();
+  std::shared_ptr<landing_place> landing() const noexcept { return landing_; }
+  std::uint64_t landing_secret() const noexcept { return landing_->secret; }
+  /// After an end by error: all descriptors are flushed, when the peer places bytes no more.
+  void end_soon() noexcept;
+  void flush() noexcept;
+  void renew_landing_place();  ///< for the next connection. \throws std::bad_alloc
+
+  // --- messages: in their handler ---------------------------------------------------------------
+
+  void on_arrival(const header& h, std::span<const std::byte> rest) noexcept;
+  void on_question() noexcept;
+  /// Not in the handler: sends what the peer is to learn. \throws std::bad_alloc
+  void settle();
+
+ private:
+  class ending;
+  struct posted {
+    VIP_DESCRIPTOR* descriptor;
+    std::uint32_t capacity;
+  };
+
+  void take(std::uint32_t status, std::uint32_t length) noexcept;
+  void refuse(std::uint32_t label) noexcept;
+  void drop(std::uint32_t label) noexcept;
+
+  bool shows(const VIP_DESCRIPTOR& d) const noexcept;
+  bool worth_sending_ahead() const noexcept;
+  void send_ahead_from(std::uint32_t number, std::uint8_t how);
+  std::uint32_t first_unannounced() const noexcept {
+    return comes_before(announced_, taken_) ? taken_ : announced_;
+  }
+  std::size_t describe(std::uint32_t from, std::size_t room, std::vector<std::byte>& out);
+
+  vi& vi_;
+  ring<posted> posted_;
+  std::uint32_t arrived_ = 0;    // messages of this connection
+  std::uint32_t taken_ = 0;      // descriptors by them: the number of the first in posted_
+  std::uint32_t announced_ = 0;  // descriptors below this number have travelled ahead
+  bool peer_places_ = false;     // the peer uses them
+
+  // What the peer is to learn.
+  bool confirms_ = false;                 // that messages have arrived
+  bool tells_drop_ = false;               // that a message was dropped
+  bool asked_ = false;                    // an answer
+  std::optional<std::uint32_t> refused_;  // the label of a message
+
+  std::uint32_t connections_ = 0;
+  std::shared_ptr<landing_place> landing_;  // renewed for each connection; its regions: not locked
+  std::vector<VIP_MEM_HANDLE> shown_;       // the registrations that it shows
+  std::unique_ptr<ending> ending_;          // made early: errors come without memory, too
+};
+
+}  // namespace weft::vipl

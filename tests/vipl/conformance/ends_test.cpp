@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a connection: all that is posted comes back once, in order, and to the completion
+// queue as well.
+#include <catch2/catch.hpp>
+
+#include "suite.hpp"
+
+using namespace vipl_suite;
+
+namespace {
+
+enum class cause { client_leaves, server_leaves, error_of_client, error_of_server };
+constexpr cause causes[] = {cause::client_leaves, cause::server_leaves, cause::error_of_client,
+                            cause::error_of_server};
+
+constexpr std::size_t posted = 40, long_one = 9000;
+
+void end_by(connection& c, cause why) {
+  side& a = c.of.a;
+  side& b = c.of.b;
+  VIP_DESCRIPTOR* wrong = nullptr;
+  switch (why) {
+    case cause::client_leaves:
+      REQUIRE(VipDisconnect(c.from) == VIP_SUCCESS);
+      break;
+    case cause::server_leaves:
+      REQUIRE(VipDisconnect(c.to) == VIP_SUCCESS);
+      break;
+    case cause::error_of_client:
+      wrong = a.describe(100, {{0, 8}});
+      wrong->CS.SegCount = 100;
+      c.send(wrong);
+      CHECK(c.sent(wrong) == VIP_STATUS_FORMAT_ERROR);
+      break;
+    case cause::error_of_server:
+      wrong = b.describe(100, {{0, 8}});
+      wrong->CS.SegCount = 100;
+      c.receive(wrong);  // complete at once, so before those that wait
+      CHECK(c.received(wrong) == VIP_STATUS_FORMAT_ERROR);
+      break;
+  }
+}
+
+/// Waits for the oldest receive, which is for the message. \return its bits of errors
+std::uint32_t take_first(side& s, VIP_VI_HANDLE v) {
+  VIP_DESCRIPTOR* d = nullptr;
+  const VIP_RETURN code = VipRecvWait(v, patience, &d);
+  REQUIRE((code == VIP_SUCCESS || code == VIP_DESCRIPTOR_ERROR));
+  CHECK(d->DS[0].Local.Data.Address == s.data(0));
+  return error_of(d);
+}
+
+/// Takes receives until the last of them; they are flushed, and in order.
+void all_flushed(side& s, VIP_VI_HANDLE v, std::size_t first) {
+  for (std::size_t i = first; i != posted; ++i) {
+    CAPTURE(i);
+    VIP_DESCRIPTOR* d = nullptr;
+    REQUIRE(VipRecvWait(v, patience, &d) == VIP_DESCRIPTOR_ERROR);
+    CHECK(d->DS[0].Local.Data.Address == s.data(i * 20'000));
+    CHECK(d->CS.Status ==
+          (VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE | VIP_STATUS_DESC_FLUSHED_ERROR));
+  }
+  VIP_DESCRIPTOR* d = nullptr;
+  CHECK(VipRecvWait(v, patience, &d) == VIP_NOT_DONE);
+}
+
+void flush(pair& p, level l, cause why) {
+  VIP_CQ_HANDLE queue = nullptr;
+  REQUIRE(VipCreateCQ(p.b.nic, 2 * posted, &queue) == VIP_SUCCESS);
+  {
+    connection c(p, p.a.make_vi(l), p.b.make_vi(l, queue, queue));
+    for (std::size_t i = 0; i != posted; ++i) {
+      REQUIRE(VipPostRecv(c.to, p.b.describe(i, {{i * 20'000, long_one}}), p.b.handle) ==
+              VIP_SUCCESS);
+      REQUIRE(VipPostRecv(c.from, p.a.describe(i, {{i * 20'000, 10}}), p.a.handle) == VIP_SUCCESS);
+    }
+    VIP_DESCRIPTOR* const good = p.a.describe(posted, {{0, long_one}});
+    c.send(good);
+    CHECK(take_first(p.b, c.to) == 0);
+    CHECK(c.sent(good) == 0);
+    end_by(c, why);
+    all_flushed(p.a, c.from, 0);
+    all_flushed(p.b, c.to, 1);
+    std::size_t entries = 0;
+    VIP_VI_HANDLE which = nullptr;
+    VIP_BOOLEAN receives = VIP_FALSE;
+    while (VipCQDone(queue, &which, &receives) == VIP_SUCCESS) {
+      CHECK((which == c.to && receives));
+      ++entries;
+    }
+    CHECK(entries == posted + (why == cause::error_of_server ? 1 : 0));
+  }
+  REQUIRE(VipDestroyCQ(queue) == VIP_SUCCESS);
+}
+
+}  // namespace
+
+TEST_CASE("ends: what is posted comes back in order after a disconnect or an error") {
+  at_each_level([](pair& p, level l) {
+    for (const cause why : causes) {
+      if (l == VIP_SERVICE_UNRELIABLE && why >= cause::error_of_client) continue;  // it stays
+      CAPTURE(static_cast<int>(why));
+      flush(p, l, why);
+    }
+  });
+}
+
+TEST_CASE("ends: sends in flight come back when either side leaves in the middle") {
+  at_each_level([](pair& p, level l) {
+    for (const bool client_leaves : {true, false}) {
+      CAPTURE(client_leaves);
+      connection c(p, l);
+      constexpr std::size_t sends = 60;
+      // Fewer receives than sends, some of them long: the client asks for the others.
+      for (std::size_t i = 0; i != sends / 2; ++i)
+        c.receive(p.b.describe(i, {{i * 20'000, 20'000}}));
+      for (std::size_t i = 0; i != sends; ++i)
+        c.send(p.a.describe(i, {{i * 20'000, i % 2 == 0 ? std::size_t{20'000} : std::size_t{20}}}));
+      REQUIRE(VipDisconnect(client_leaves ? c.from : c.to) == VIP_SUCCESS);
+      for (std::size_t i = 0; i != sends; ++i) {
+        CAPTURE(i);
+        VIP_DESCRIPTOR* d = nullptr;
+        const VIP_RETURN code = VipSendWait(c.from, patience, &d);
+        REQUIRE((code == VIP_SUCCESS || code == VIP_DESCRIPTOR_ERROR));
+        CHECK(d->DS[0].Local.Data.Address == p.a.data(i * 20'000));
+      }
+      for (std::size_t i = 0; i != sends / 2; ++i) {
+        CAPTURE(i);
+        VIP_DESCRIPTOR* d = nullptr;
+        const VIP_RETURN code = VipRecvWait(c.to, patience, &d);
+        REQUIRE((code == VIP_SUCCESS || code == VIP_DESCRIPTOR_ERROR));
+        CHECK(d->DS[0].Local.Data.Address == p.b.data(i * 20'000));
+      }
+    }
+  });
+}
+
+TEST_CASE("ends: a NIC is closed with connections, queues, requests and memory in it") {
+  over_each_transport([](pair& p) {
+    VIP_NIC_HANDLE nic = nullptr;
+    REQUIRE(VipOpenNic("short", &nic) == VIP_SUCCESS);
+    VIP_PROTECTION_HANDLE tag = nullptr;
+    REQUIRE(VipCreatePtag(nic, &tag) == VIP_SUCCESS);
+    VIP_VI_ATTRIBUTES a = p.a.attributes(VIP_SERVICE_RELIABLE_DELIVERY);
+    a.Ptag = tag;
+    VIP_VI_HANDLE pending = nullptr, idle = nullptr;
+    REQUIRE(VipCreateVi(nic, &a, nullptr, nullptr, &pending) == VIP_SUCCESS);
+    REQUIRE(VipCreateVi(nic, &a, nullptr, nullptr, &idle) == VIP_SUCCESS);
+    address here("of a short life"), there("never there");
+    REQUIRE(VipConnectPeerRequest(pending, here.get(), there.get(), VIP_INFINITE) == VIP_SUCCESS);
+    VIP_MEM_ATTRIBUTES m{tag, VIP_TRUE, VIP_TRUE};
+    VIP_PVOID memory = nullptr;
+    VIP_MEM_HANDLE handle = 0;
+    REQUIRE(VipAllocateMem(nic, &memory, 100'000, &m, &handle) == VIP_SUCCESS);
+    REQUIRE(VipCloseNic(nic) == VIP_SUCCESS);
+  });
+}
