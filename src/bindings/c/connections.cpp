@@ -40,7 +40,9 @@ task<guest> next_guest(weft::listener& listening) {
 /// The caller has answered the request: its handle is invalid.
 std::unique_ptr<weft_connection_request> take(weft_connection_request* request) {
   const std::lock_guard lock(request->owner->mutex);
-  return std::move(request->owner->requests.extract(request).mapped());
+  auto found = request->owner->requests.extract(request);
+  std::unique_ptr<weft_connection_request> taken = std::move(found.mapped());
+  return taken;
 }
 
 }  // namespace
