@@ -4,9 +4,9 @@
 namespace weft::vipl {
 
 void service::job_list::push(std::unique_ptr<job> j) noexcept {
-  job* const added = j.get();
-  (first_ ? last_->next_ : first_) = std::move(j);
-  last_ = added;
+  std::unique_ptr<job>& end = first_ ? last_->next_ : first_;
+  end = std::move(j);
+  last_ = end.get();
 }
 
 std::unique_ptr<service::job> service::job_list::pop() noexcept {
