@@ -68,6 +68,7 @@ bool install(int number) noexcept {
   installation& at = installed[static_cast<std::size_t>(number)];
   struct sigaction now {};
   ::sigaction(number, nullptr, &now);
+  owner.store(::getpid());  // a child of a fork has a handler, and no thread
   if (!is_ours(now)) {
     const bool free = (now.sa_flags & SA_SIGINFO) == 0 &&
                       (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
@@ -76,10 +77,8 @@ bool install(int number) noexcept {
     wanted.sa_handler = &on_dump_signal;
     wanted.sa_flags = SA_RESTART;
     ::sigemptyset(&wanted.sa_mask);
-    owner.store(::getpid());
     ::sigaction(number, &wanted, &at.before);
   }
-  owner.store(::getpid());
   ++at.users;
   return true;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two VIs of one NIC that are connected to each other, in both ways.
-#include <future>
 
 #include <catch2/catch.hpp>
 
@@ -48,15 +47,7 @@ TEST_CASE("one NIC: two of its VIs are connected as client and server, and as eq
   at_each_level([](pair& p, level l) {
     {
       const VIP_VI_HANDLE one = p.b.make_vi(l), two = p.b.make_vi(l);
-      auto asked = std::async(std::launch::async, [&p, one] {
-        address here("client"), there(p.where);
-        return VipConnectRequest(one, here.get(), there.get(), patience, nullptr);
-      });
-      address here(p.where), who;
-      VIP_CONN_HANDLE c = nullptr;
-      REQUIRE(VipConnectWait(p.b.nic, here.get(), patience, who.get(), nullptr, &c) == VIP_SUCCESS);
-      REQUIRE(VipConnectAccept(c, two) == VIP_SUCCESS);
-      REQUIRE(asked.get() == VIP_SUCCESS);
+      connect_by_request(p, one, two);
       exchange_in_one_nic(p.b, one, two);
       exchange_in_one_nic(p.b, two, one);
       end_in_one_nic(one, two);

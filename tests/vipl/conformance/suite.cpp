@@ -153,8 +153,7 @@ bool comes_to(VIP_VI_HANDLE v, VIP_VI_STATE s) {
   return true;
 }
 
-connection::connection(pair& p, VIP_VI_HANDLE client, VIP_VI_HANDLE server)
-    : of(p), from(client), to(server) {
+void connect_by_request(pair& p, VIP_VI_HANDLE client, VIP_VI_HANDLE server) {
   auto asked = std::async(std::launch::async, [&p, client] {
     address here("client"), there(p.where);
     return VipConnectRequest(client, here.get(), there.get(), patience, nullptr);
@@ -164,6 +163,11 @@ connection::connection(pair& p, VIP_VI_HANDLE client, VIP_VI_HANDLE server)
   REQUIRE(VipConnectWait(p.b.nic, here.get(), patience, who.get(), nullptr, &c) == VIP_SUCCESS);
   REQUIRE(VipConnectAccept(c, server) == VIP_SUCCESS);
   REQUIRE(asked.get() == VIP_SUCCESS);
+}
+
+connection::connection(pair& p, VIP_VI_HANDLE client, VIP_VI_HANDLE server)
+    : of(p), from(client), to(server) {
+  connect_by_request(p, client, server);
 }
 
 connection::~connection() {

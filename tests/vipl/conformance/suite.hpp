@@ -112,6 +112,9 @@ inline std::uint32_t error_of(const VIP_DESCRIPTOR* d) noexcept {
   return d->CS.Status & VIP_STATUS_ERROR_MASK;
 }
 
+/// Connects two VIs as client and server. The server's is of NIC b, the client's of any.
+void connect_by_request(pair& p, VIP_VI_HANDLE client, VIP_VI_HANDLE server);
+
 /// Two VIs that are connected, until their end.
 class connection {
  public:
