@@ -4,7 +4,7 @@ skip() { echo "skipped: $*"; exit 77; }
 . "$(dirname "$0")/../support/two_hosts.sh"
 programs=$(dirname "$(command -v weft-run)")/tests
 export WEFT_TRANSPORTS=self,tcp WEFT_JOB_KEY_FILE=$PWD/key
-for name in key other; do (umask 077; head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >$name); done
+(umask 077; head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >key)
 
 # pair HOST ROLE OWN OTHER: the program there.
 pair() { timeout --kill-after=5 60 ip netns exec "$1" "$programs/vipl-pair" "$2" "$$" "$3" "$4"; }
