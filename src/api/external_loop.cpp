@@ -79,6 +79,14 @@ bool external_loop::is_owner_thread() const noexcept {
 }
 
 bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), void* argument) {
+  // True once is true for good, also where a thread asks that is about to sleep: `over` may take
+  // what it waits for.
+  struct question {
+    bool (*const over)(void*);
+    void* const argument;
+    bool answer = false;
+    bool ask() { return answer || (answer = over(argument)); }
+  } is_over{over, argument};
   runtime::external_polling& polling = core_.engine().external();
   runtime::idle_backoff empty_polls = polling.backoff();
   const auto too_late = [until] {
@@ -88,9 +96,9 @@ bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), vo
     bool moved = false;
     {
       progress_guard hold(*this);
-      if (over(argument)) return true;
+      if (is_over.ask()) return true;
       const unsigned ended = hold.poll();
-      if (ended != 0 && over(argument)) return true;
+      if (ended != 0 && is_over.ask()) return true;
       moved = ended != 0 || polling.moved();
     }
     const call here(*this);
@@ -102,7 +110,9 @@ bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), vo
     const advice next = polling.back_off(empty_polls);
     if (empty_polls.count != 0) continue;
     if (too_late()) return false;
-    if (next == advice::sleep) polling.sleep_until(until, over, argument);
+    if (next == advice::sleep)
+      polling.sleep_until(
+          until, [](void* q) { return static_cast<question*>(q)->ask(); }, &is_over);
   }
 }
 

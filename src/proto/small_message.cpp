@@ -126,7 +126,7 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
 /// registers: a third of the time of a message.
 bool peer::on_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
-  if (!is_whole(h, x) || is_call(h.tag) || gone() || receiver_.is_amid_message() ||
+  if (!is_whole(h, x) || gone() || receiver_.is_amid_message() ||
       units_of(h.size) > writer_.flow().usable() || owner().engine().trace().on()) [[unlikely]]
     return dispatch(h, x, data);
   return h.size <= 64 ? take_posted(h, x, data, runtime::small_copy) : take_long(h, x, data);

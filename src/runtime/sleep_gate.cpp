@@ -13,11 +13,12 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
   core_.caller.asleep.store(true, std::memory_order_seq_cst);
   core_.bell.arm_asleep();
   if (!core_.has_progress_thread) core_.waits.take_up(own.set());
+  const bool is_over = over && over(argument);  // before the flush: it may send
   core_.pollables.flush();
   core_.end_due_timers();
   // Another thread's pass may have ended operations since this thread's, and saw no thread to wake.
-  const bool work = core_.completions.has_for_caller() || core_.pollables.any_has_work() ||
-                    core_.waits.has_ended() || (over && over(argument));
+  const bool work = is_over || core_.completions.has_for_caller() ||
+                    core_.pollables.any_has_work() || core_.waits.has_ended();
   const time_point deadline = wake_peers_and_deadline();
   if (work) {
     disarm_caller(false);

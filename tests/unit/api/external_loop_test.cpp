@@ -37,6 +37,17 @@ TEST_CASE(
   CHECK(ctx.snapshot().sleeps == 0);
 }
 
+TEST_CASE("external loop: a condition that was true once, when the waiter made ready to sleep") {
+  options alone;
+  alone.progress = progress_mode::interrupt;  // one poll, then sleep
+  context ctx(alone);
+  external_loop calls(ctx);
+  int asked = 0;
+  const auto takes_it = [](void* n) { return ++*static_cast<int*>(n) == 2; };
+  CHECK(calls.wait(std::chrono::steady_clock::now() + 5s, takes_it, &asked));
+  CHECK(asked == 2);
+}
+
 namespace {
 /// An operation that knows when it has ended.
 template <class Operation>
