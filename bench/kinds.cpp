@@ -191,8 +191,7 @@ void propose(pair_member& member, const request& wanted) {
     line["proposal"] = setting;
     out.add(line);
   }
-  out.finish();
-  if (!wanted.chosen.as_json) fmt::print("\nset {}\n", setting);
+  out.finish("set " + setting);
   member.barrier();
 }
 

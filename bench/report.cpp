@@ -54,10 +54,11 @@ void report::add(const json& line) {
   table_.row(std::move(cells));
 }
 
-void report::finish() {
+void report::finish(const std::string& conclusion) {
   if (std::exchange(shown_, false)) fmt::print(stderr, "\r\033[K");
   if (as_json_) return;
   table_.print(stdout);
+  if (!conclusion.empty()) fmt::print("\n{}\n", conclusion);
   std::fflush(stdout);
 }
 

@@ -30,8 +30,8 @@ class report {
   void measuring(const std::string& what);
   /// One result; as JSON it is written at once.
   void add(const json& line);
-  /// Prints the table.
-  void finish();
+  /// Prints the table, and below it what follows from it, if anything.
+  void finish(const std::string& conclusion = {});
 
  private:
   std::vector<column> columns_;

@@ -137,9 +137,11 @@ TEST_CASE("lanes: the end of one connection leaves those of other lanes") {
     sync_wait(b.lane(i), b.lane(i).recv(mutable_buffer(&word, 1), tag{1}));
   }
   endpoint first = peer_at(a, at_b);
+  // Before the end: later, the address would lead to a new connection.
+  const endpoint back = peer_at(b, at_a);
   first.close();
   crew all;
-  all.start(b, [&](context& lane) { return until_closed(peer_at(lane, at_a)); });
+  all.start(b, [&](context&) { return until_closed(back); });
   all.start(a, [&](context&) { return until_closed(first); });
   CHECK_NOTHROW(all.join());
   crew rest;
