@@ -170,8 +170,11 @@ TEST_CASE_METHOD(each_set, "a descriptor that is not open is said to be so") {
   context ctx(waiting(progress_mode::dedicated, set));
   int closed = -1;
   {
+    // A number that threads of the context do not get meanwhile.
     const ends pipe = make_pipe();
-    closed = pipe.in.get();
+    const runtime::unique_fd high(::fcntl(pipe.in.get(), F_DUPFD_CLOEXEC, 900));
+    closed = high.get();
+    REQUIRE(closed >= 900);
   }
   for (const auto wait : {readable(ctx, closed), writable(ctx, closed)})
     CHECK_THAT(failure_of(ctx, errc::system, wait),
