@@ -346,8 +346,9 @@ VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Local
  * another VI or a reject. VIP_TIMEOUT: the client does not wait any more. */
 VIP_RETURN VipConnectAccept(IN VIP_CONN_HANDLE ConnHandle, IN VIP_VI_HANDLE ViHandle);
 VIP_RETURN VipConnectReject(IN VIP_CONN_HANDLE ConnHandle);
-/* VIP_NO_MATCH: no process waits at that discriminator. VIP_REJECT; VIP_TIMEOUT;
- * VIP_NOT_REACHABLE; VIP_INVALID_STATE: the VI is not idle. RemoteViAttribs may be null. */
+/* VIP_NO_MATCH: no process waits at that discriminator. VIP_REJECT: the server has rejected it, or
+ * has another job key. VIP_TIMEOUT; VIP_NOT_REACHABLE; VIP_INVALID_STATE: the VI is not idle.
+ * RemoteViAttribs may be null. */
 VIP_RETURN VipConnectRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr,
                              IN VIP_NET_ADDRESS* RemoteAddr, IN VIP_ULONG Timeout,
                              OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
