@@ -278,8 +278,8 @@ typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP
 /* Opens a NIC: a context of weft with its transports, as the WEFT_* variables choose them.
  * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. */
 VIP_RETURN VipOpenNic(IN const VIP_CHAR* DeviceName, OUT VIP_NIC_HANDLE* NicHandle);
-/* Ends the NIC and everything that was made from it: connections, VIs, queues, registrations. No
- * other thread may be inside a call on any of these. */
+/* Ends the NIC and everything that was made from it: connections, VIs, queues, registrations, and
+ * requests, which are refused. No other thread may be inside a call on any of these. */
 VIP_RETURN VipCloseNic(IN VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(IN VIP_NIC_HANDLE NicHandle, OUT VIP_NIC_ATTRIBUTES* NicAttribs);
 /* Sets the handler of asynchronous errors; null: none. The error descriptor is valid during the
@@ -346,8 +346,9 @@ VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Local
  * another VI or a reject. VIP_TIMEOUT: the client does not wait any more. */
 VIP_RETURN VipConnectAccept(IN VIP_CONN_HANDLE ConnHandle, IN VIP_VI_HANDLE ViHandle);
 VIP_RETURN VipConnectReject(IN VIP_CONN_HANDLE ConnHandle);
-/* VIP_NO_MATCH: no process waits at that discriminator. VIP_REJECT; VIP_TIMEOUT;
- * VIP_NOT_REACHABLE; VIP_INVALID_STATE: the VI is not idle. RemoteViAttribs may be null. */
+/* VIP_NO_MATCH: no process waits at that discriminator. VIP_REJECT: the server has rejected it, or
+ * has another job key. VIP_TIMEOUT; VIP_NOT_REACHABLE; VIP_INVALID_STATE: the VI is not idle.
+ * RemoteViAttribs may be null. */
 VIP_RETURN VipConnectRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr,
                              IN VIP_NET_ADDRESS* RemoteAddr, IN VIP_ULONG Timeout,
                              OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);

@@ -76,7 +76,11 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE of, VIP_ULONG entries, VIP_CQ_HANDLE* made
   nic* const n = object::at<nic>(of);
   if (!n || !made || entries == 0) return VIP_INVALID_PARAMETER;
   return guarded([&] {
-    *made = (new completion_queue(*n, entries))->handle();
+    auto q = std::make_unique<completion_queue>(*n, entries);
+    const VIP_CQ_HANDLE its = q->handle();
+    const nic::locked lock(*n);
+    n->queues.add(std::move(q));
+    *made = its;
     return VIP_SUCCESS;
   });
 }
@@ -84,12 +88,10 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE of, VIP_ULONG entries, VIP_CQ_HANDLE* made
 VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE handle) {
   completion_queue* const q = object::at<completion_queue>(handle);
   if (!q) return VIP_INVALID_PARAMETER;
-  {
-    const nic::locked lock(q->owner);
-    if (q->users != 0) return VIP_ERROR_RESOURCE;
-    q->end_notifications();
-  }
-  delete q;
+  const nic::locked lock(q->owner);
+  if (q->users != 0) return VIP_ERROR_RESOURCE;
+  q->end_notifications();
+  q->owner.queues.take(*q);
   return VIP_SUCCESS;
 }
 

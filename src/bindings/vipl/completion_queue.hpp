@@ -27,15 +27,13 @@ struct queue_notification final : service::job {
 };
 
 /// With the NIC locked.
-class completion_queue final : public object {
+class completion_queue final : public object_of<object::kind::completion_queue> {
  public:
-  static constexpr kind its_kind = kind::completion_queue;
   struct entry {
     vi* at;
     bool receives;
   };
-  completion_queue(nic& of, std::size_t limit) noexcept
-      : object(its_kind), owner(of), limit_(limit) {}
+  completion_queue(nic& of, std::size_t limit) noexcept : owner(of), limit_(limit) {}
 
   /// A descriptor is about to be posted: takes the memory for its entry. \throws std::bad_alloc
   void expect();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/vipl/connecting.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string_view>
 
 namespace weft::vipl {
@@ -53,11 +55,19 @@ VIP_RETURN accept(vi& v, listener::connection_request& request, const introducti
 
 namespace {
 
+/// What weft says of the side that refuses, and of the one that asks, if their job keys differ.
+constexpr const char* key_texts[] = {"this side's job key is not", "does not know the job's key"};
+
+/// Who gets VIP_NO_MATCH may ask again: it stands for a server that is not there yet.
 VIP_RETURN code_of(const error& e) noexcept {
   if (e.kind() != errc::refused) return code_of_kind(e.kind());
-  const std::string_view why = e.what();
-  if (why.find(misfit_text) != why.npos) return VIP_INVALID_RELIABILITY_LEVEL;
-  return why.find(rejected_text) != why.npos ? VIP_REJECT : VIP_NO_MATCH;
+  const auto says = [why = std::string_view(e.what())](const char* text) {
+    return why.find(text) != why.npos;
+  };
+  if (says(misfit_text)) return VIP_INVALID_RELIABILITY_LEVEL;
+  if (says(rejected_text) || std::any_of(std::begin(key_texts), std::end(key_texts), says))
+    return VIP_REJECT;
+  return VIP_NO_MATCH;
 }
 
 VIP_RETURN connect(vi& v, const std::string& address, const requester& me, time_point until,

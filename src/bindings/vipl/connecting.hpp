@@ -16,11 +16,10 @@ inline constexpr const char* rejected_text = "vipl: rejected";
 inline constexpr const char* misfit_text = "vipl: reliability levels differ";
 
 /// A request that VipConnectWait has returned, until it is accepted or rejected.
-class incoming_request final : public object {
+class incoming_request final : public object_of<object::kind::incoming_request> {
  public:
-  static constexpr kind its_kind = kind::incoming_request;
   incoming_request(nic& of, listener::connection_request r, requester w)
-      : object(its_kind), owner(of), request(std::move(r)), from(std::move(w)) {}
+      : owner(of), request(std::move(r)), from(std::move(w)) {}
 
   nic& owner;
   listener::connection_request request;

@@ -34,7 +34,10 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE of, VIP_NET_ADDRESS* local, VIP_ULONG t
     std::unique_ptr<incoming_request> c = next_request(*n, *listening, until);
     write_address(c->from.from, *remote);
     if (attributes) *attributes = attributes_of(c->from.who);
-    *made = c.release()->handle();
+    const VIP_CONN_HANDLE its = c->handle();
+    const nic::locked lock(*n);
+    n->requests.add(std::move(c));
+    *made = its;
     return VIP_SUCCESS;
   });
 }
@@ -43,25 +46,28 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE handle, VIP_VI_HANDLE with) {
   incoming_request* const c = object::at<incoming_request>(handle);
   vi* const v = object::at<vi>(with);
   if (!c || !v || &v->owner != &c->owner) return VIP_INVALID_PARAMETER;
+  std::unique_ptr<incoming_request> done;
   {
     const nic::locked lock(v->owner);
     if (!v->may_connect()) return VIP_INVALID_STATE;
     if (v->attributes.ReliabilityLevel != c->from.who.reliability)
       return VIP_INVALID_RELIABILITY_LEVEL;
     v->begin_connecting(vi_connection::side::accepts);
+    done = c->owner.requests.take(*c);
   }
-  return guarded([&] {
-    const std::unique_ptr<incoming_request> done(c);
-    return accept(*v, c->request, c->from.who, {});
-  });
+  return guarded([&] { return accept(*v, done->request, done->from.who, {}); });
 }
 
 VIP_RETURN VipConnectReject(VIP_CONN_HANDLE handle) {
   incoming_request* const c = object::at<incoming_request>(handle);
   if (!c) return VIP_INVALID_PARAMETER;
+  std::unique_ptr<incoming_request> done;
+  {
+    const nic::locked lock(c->owner);
+    done = c->owner.requests.take(*c);
+  }
   return guarded([&] {
-    const std::unique_ptr<incoming_request> done(c);
-    c->request.reject(rejected_text);
+    done->request.reject(rejected_text);
     return VIP_SUCCESS;
   });
 }

@@ -19,9 +19,8 @@ namespace weft::vipl {
 
 class nic;
 
-struct protection_tag : object {
-  static constexpr kind its_kind = kind::protection_tag;
-  protection_tag(nic& of, std::uint32_t n) noexcept : object(its_kind), owner(of), number(n) {}
+struct protection_tag final : object_of<object::kind::protection_tag> {
+  protection_tag(nic& of, std::uint32_t n) noexcept : owner(of), number(n) {}
 
   nic& owner;
   const std::uint32_t number;

@@ -83,7 +83,7 @@ VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE of, VIP_PROTECTION_HANDLE* made) {
     auto tag = std::make_unique<protection_tag>(*n, n->next_tag());
     const VIP_PROTECTION_HANDLE its = tag->handle();
     const nic::locked lock(*n);
-    n->tags.push_back(std::move(tag));
+    n->tags.add(std::move(tag));
     *made = its;
     return VIP_SUCCESS;
   });
@@ -95,7 +95,7 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE of, VIP_PROTECTION_HANDLE handle) {
   if (!n || !tag || &tag->owner != n) return VIP_INVALID_PARAMETER;
   const nic::locked lock(*n);
   if (tag->users != 0) return VIP_ERROR_RESOURCE;
-  std::erase_if(n->tags, [tag](const auto& t) { return t.get() == tag; });
+  n->tags.take(*tag);
   return VIP_SUCCESS;
 }
 

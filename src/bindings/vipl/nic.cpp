@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bindings/vipl/connecting.hpp"
 #include "bindings/vipl/host_names.hpp"
 #include "bindings/vipl/nic_operations.hpp"
 #include "bindings/vipl/vi.hpp"
@@ -36,8 +37,7 @@ time_point deadline_of(VIP_ULONG timeout) noexcept {
 }
 
 nic::nic(std::string name)
-    : object(its_kind),
-      name_(std::move(name)),
+    : name_(std::move(name)),
       address_(address_of_this_host()),
       secret_(draw_secret()),
       context_(std::in_place, options_of_nic()),
@@ -67,7 +67,9 @@ nic::~nic() {
     const locked lock(*this);
     note_event();  // it may be the thread that waits
   }
-  service_.join();
+  service_.join();  // callbacks may have used the queues until now
+  queues.clear();
+  requests.clear();
   listeners_.clear();
   inbound_ = {};
   memory.release_all();

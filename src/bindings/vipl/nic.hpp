@@ -2,6 +2,7 @@
 // A NIC: a context of weft, moved by calls, and everything that was made from it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/coro/detail/blocking_task.hpp>
@@ -26,6 +28,7 @@
 
 namespace weft::vipl {
 
+class incoming_request;
 class vi;
 
 using time_point = std::chrono::steady_clock::time_point;
@@ -38,10 +41,29 @@ inline constexpr VIP_ULONG longest_transfer = VIP_ULONG{1} << 30;
 /// When a call with that time-out gives up.
 time_point deadline_of(VIP_ULONG timeout) noexcept;
 
-class nic final : public object {
+/// What a program has made from a NIC, until it ends it, or the NIC ends.
+template <class T>
+class belongings {
  public:
-  static constexpr kind its_kind = kind::nic;
+  /// \throws std::bad_alloc; `one` is the caller's then
+  void add(std::unique_ptr<T>&& one) { all_.push_back(std::move(one)); }
+  /// The caller's from now on.
+  std::unique_ptr<T> take(const T& one) noexcept {
+    const auto at = std::find_if(all_.begin(), all_.end(),
+                                 [&one](const std::unique_ptr<T>& p) { return p.get() == &one; });
+    std::unique_ptr<T> taken = std::move(*at);
+    *at = std::move(all_.back());
+    all_.pop_back();
+    return taken;
+  }
+  void clear() noexcept { all_.clear(); }
 
+ private:
+  std::vector<std::unique_ptr<T>> all_;
+};
+
+class nic final : public object_of<object::kind::nic> {
+ public:
   explicit nic(std::string name);
   ~nic();
 
@@ -109,7 +131,9 @@ class nic final : public object {
   void watch(const endpoint& to);
 
   memory_table memory;
-  std::vector<std::unique_ptr<protection_tag>> tags;
+  belongings<protection_tag> tags;
+  belongings<completion_queue> queues;
+  belongings<incoming_request> requests;  ///< they end without the lock
   std::uint32_t add(vi& v);  ///< \return its number; 0: there is none left. \throws std::bad_alloc
   void remove(vi& v) noexcept;
   /// Where a message is put together that leaves within the call.

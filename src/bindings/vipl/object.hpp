@@ -2,6 +2,7 @@
 // What stands behind the handles of vipl.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <new>
@@ -9,6 +10,8 @@
 #include <vipl.h>
 
 #include <weft/error.hpp>
+
+#include "bindings/vipl/object_storage.hpp"
 
 namespace weft::vipl {
 
@@ -39,6 +42,23 @@ class object {
 
  private:
   kind kind_;
+};
+
+/// An object of that kind. A handle that is used after its end finds no kind, or a later object of
+/// the same kind: the storage serves nothing else.
+template <object::kind Its>
+class object_of : public object {
+ public:
+  static constexpr kind its_kind = Its;
+  static void* operator new(std::size_t size) { return storage_.take(size); }
+  static void operator delete(void* p, std::size_t size) noexcept { storage_.put(p, size); }
+
+ protected:
+  object_of() noexcept : object(Its) {}
+  ~object_of() = default;
+
+ private:
+  static inline object_storage storage_;
 };
 
 /// A segment of a descriptor, which may go on behind the two that vipl.h declares.

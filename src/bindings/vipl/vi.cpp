@@ -8,8 +8,7 @@ namespace weft::vipl {
 
 vi::vi(nic& of, const VIP_VI_ATTRIBUTES& a, completion_queue* send_queue,
        completion_queue* receive_queue)
-    : object(its_kind),
-      owner(of),
+    : owner(of),
       attributes(a),
       connection(of),
       receives(*this, receive_queue),

@@ -12,10 +12,8 @@ namespace weft::vipl {
 
 /// Holds the parts, and tells each what concerns it. Only its calls of the application are in this
 /// class; the work is the parts'.
-class vi final : public object {
+class vi final : public object_of<object::kind::vi> {
  public:
-  static constexpr kind its_kind = kind::vi;
-
   /// With the NIC locked. \throws std::bad_alloc
   vi(nic& of, const VIP_VI_ATTRIBUTES& a, completion_queue* sends, completion_queue* receives);
   ~vi();  ///< of an idle one, with the NIC locked

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a connection: all that is posted comes back once, in order, and to the completion
 // queue as well.
+#include <future>
+#include <new>
+
 #include <catch2/catch.hpp>
 
 #include "suite.hpp"
@@ -141,17 +144,68 @@ TEST_CASE("ends: a NIC is closed with connections, queues, requests and memory i
     REQUIRE(VipOpenNic("short", &nic) == VIP_SUCCESS);
     VIP_PROTECTION_HANDLE tag = nullptr;
     REQUIRE(VipCreatePtag(nic, &tag) == VIP_SUCCESS);
+    constexpr VIP_CQ_CALLBACK never = [](VIP_PVOID, VIP_NIC_HANDLE, VIP_VI_HANDLE, VIP_BOOLEAN) {};
+    VIP_CQ_HANDLE queue = nullptr, unused = nullptr;
+    REQUIRE(VipCreateCQ(nic, 8, &queue) == VIP_SUCCESS);
+    REQUIRE(VipCreateCQ(nic, 8, &unused) == VIP_SUCCESS);
+    REQUIRE(VipCQNotify(unused, nullptr, never) == VIP_SUCCESS);
     VIP_VI_ATTRIBUTES a = p.a.attributes(VIP_SERVICE_RELIABLE_DELIVERY);
     a.Ptag = tag;
-    VIP_VI_HANDLE pending = nullptr, idle = nullptr;
+    VIP_VI_HANDLE pending = nullptr, connected = nullptr, idle = nullptr;
     REQUIRE(VipCreateVi(nic, &a, nullptr, nullptr, &pending) == VIP_SUCCESS);
-    REQUIRE(VipCreateVi(nic, &a, nullptr, nullptr, &idle) == VIP_SUCCESS);
+    REQUIRE(VipCreateVi(nic, &a, queue, queue, &connected) == VIP_SUCCESS);
+    REQUIRE(VipCreateVi(nic, &a, nullptr, queue, &idle) == VIP_SUCCESS);
     address here("of a short life"), there("never there");
     REQUIRE(VipConnectPeerRequest(pending, here.get(), there.get(), VIP_INFINITE) == VIP_SUCCESS);
     VIP_MEM_ATTRIBUTES m{tag, VIP_TRUE, VIP_TRUE};
     VIP_PVOID memory = nullptr;
     VIP_MEM_HANDLE handle = 0;
     REQUIRE(VipAllocateMem(nic, &memory, 100'000, &m, &handle) == VIP_SUCCESS);
+    const VIP_VI_HANDLE peer = p.b.make_vi(VIP_SERVICE_RELIABLE_DELIVERY);
+    connect_by_request(p, connected, peer);
+    // A send that is complete, and whose entry no call takes.
+    auto* const d = new (memory) VIP_DESCRIPTOR{};
+    REQUIRE(VipPostRecv(peer, p.b.describe(0, {}), p.b.handle) == VIP_SUCCESS);
+    REQUIRE(VipPostSend(connected, d, handle) == VIP_SUCCESS);
+    VIP_DESCRIPTOR* got = nullptr;
+    REQUIRE(VipRecvWait(peer, patience, &got) == VIP_SUCCESS);
+
+    // A request that is taken and not answered, and one that is not taken.
+    const VIP_VI_HANDLE first = p.a.make_vi(VIP_SERVICE_RELIABLE_DELIVERY),
+                        second = p.a.make_vi(VIP_SERVICE_RELIABLE_DELIVERY);
+    address at(p.where + "-short"), from;
+    VIP_CONN_HANDLE request = nullptr;
+    REQUIRE(VipConnectWait(nic, at.get(), 0, from.get(), nullptr, &request) == VIP_TIMEOUT);
+    const auto ask = [where = p.where + "-short"](VIP_VI_HANDLE v) {
+      address client("client"), server(where);
+      return VipConnectRequest(v, client.get(), server.get(), patience, nullptr);
+    };
+    auto asked = std::async(std::launch::async, ask, first);
+    REQUIRE(VipConnectWait(nic, at.get(), patience, from.get(), nullptr, &request) == VIP_SUCCESS);
+    auto asked_too = std::async(std::launch::async, ask, second);
+    REQUIRE(comes_to(second, VIP_STATE_CONNECT_PENDING));
+
     REQUIRE(VipCloseNic(nic) == VIP_SUCCESS);
+    for (auto* const result : {&asked, &asked_too}) {
+      const VIP_RETURN r = result->get();
+      CAPTURE(static_cast<int>(r));
+      CHECK((r == VIP_REJECT || r == VIP_NO_MATCH || r == VIP_NOT_REACHABLE));
+    }
+    CHECK(comes_to(peer, VIP_STATE_ERROR));
+
+    // A handle of what has ended with the NIC is refused.
+    VIP_VI_HANDLE which = nullptr;
+    VIP_BOOLEAN receives = VIP_FALSE;
+    CHECK(VipCQDone(queue, &which, &receives) == VIP_INVALID_PARAMETER);
+    CHECK(VipDestroyCQ(queue) == VIP_INVALID_PARAMETER);
+    CHECK(VipDestroyCQ(unused) == VIP_INVALID_PARAMETER);
+    CHECK(VipConnectReject(request) == VIP_INVALID_PARAMETER);
+    CHECK(VipSendDone(connected, &got) == VIP_INVALID_PARAMETER);
+    CHECK(VipDestroyVi(idle) == VIP_INVALID_PARAMETER);
+    CHECK(VipDestroyPtag(p.a.nic, tag) == VIP_INVALID_PARAMETER);
+    CHECK(VipFreeMem(nic, memory, handle) == VIP_INVALID_PARAMETER);
+    CHECK(VipCloseNic(nic) == VIP_INVALID_PARAMETER);
+    CHECK(VipDisconnect(peer) == VIP_SUCCESS);
+    for (const VIP_VI_HANDLE v : {peer, first, second}) CHECK(VipDestroyVi(v) == VIP_SUCCESS);
   });
 }
