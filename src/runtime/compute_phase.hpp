@@ -38,8 +38,8 @@ class compute_phase {
   bool listens() const noexcept { return listens_; }
 
   /// Whether the thread inside run() probably polls again within microseconds; if it does not, the
-  /// progress thread finds that out by itself. Then a ring for a frame that it posts, or for its own
-  /// progress thread, can wait until it polls.
+  /// progress thread finds that out by itself. Then a ring for a frame that it posts, or for its
+  /// own progress thread, can wait until it polls.
   bool ends_soon() const noexcept;
   /// The caller rang at once, a peer or its own progress thread. If this phase is short all the
   /// same, the next rings may wait.

@@ -149,8 +149,9 @@ class engine final : public detail::timer_service,
   /// A frame that needs a reaction was sent from inside a pass. The thread that makes the pass
   /// rings for it unless it polls again at once.
   void defer_wakeup() noexcept { core_.wakeup_deferred = true; }
-  /// A frame that needs a reaction was posted. \return whether its ring waits for the caller's first
-  /// empty turn, because the caller probably polls at once; if not, the progress thread rings.
+  /// A frame that needs a reaction was posted. \return whether its ring waits for the caller's
+  /// first empty turn, because the caller probably polls at once; if not, the progress thread
+  /// rings.
   bool rings_soon() noexcept {
     core_.rings_soon = core_.rings_soon || core_.phase.ends_soon();
     if (!core_.rings_soon) core_.phase.rang_at_once();
