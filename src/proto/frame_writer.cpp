@@ -81,6 +81,7 @@ bool frame_writer::needs_reaction(frame_kind kind) noexcept {
 void frame_writer::wake_peer() noexcept {
   runtime::engine& engine = connection_->owner().engine();
   if (engine.in_pass() || engine.peers_find_out()) return engine.defer_wakeup();
+  if (connection_->link()->traits().shares_memory && engine.rings_soon()) return;
   if (runtime::call_tree* const tree = engine.trace().tree()) [[unlikely]]
     tree->note("doorbell if it is needed, of", {.peer = connection_->id()});
   connection_->link()->wake_peer();

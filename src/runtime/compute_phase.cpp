@@ -33,8 +33,24 @@ void compute_phase::wake_one_thread() noexcept {
     core_.wake_caller();
   else if (!core_.bell.is_computing())
     begin();
-  else if (core_.has_progress_thread && !(core_.leads_here() && is_ticking()))
+  else if (core_.has_progress_thread && !ends_soon()) {
+    rang_at_once();
     core_.wake_progress_thread();
+  }
+}
+
+/// On a crowded host the ticks are rare.
+bool compute_phase::ends_soon() const noexcept {
+  return core_.leads_here() && is_ticking() && !predictor_.predicts_long() &&
+         !core_.waiting.crowded;
+}
+
+/// A progress thread that was woken for a caller that is back already goes on to tick; no thread is
+/// woken for that.
+void compute_phase::rang_at_once() noexcept {
+  if (!core_.has_progress_thread || !core_.leads_here()) return;
+  needed_lately_ = true;
+  if (predictor_.predicts_long() && !predictor_.has_begun()) predictor_.begin(core_.now());
 }
 
 void compute_phase::tell_of_timers() noexcept {

@@ -37,6 +37,14 @@ class compute_phase {
   }
   bool listens() const noexcept { return listens_; }
 
+  /// Whether the thread inside run() probably polls again within microseconds; if it does not, the
+  /// progress thread finds that out by itself. Then a ring for a frame that it posts, or for its
+  /// own progress thread, can wait until it polls.
+  bool ends_soon() const noexcept;
+  /// The caller rang at once, a peer or its own progress thread. If this phase is short all the
+  /// same, the next rings may wait.
+  void rang_at_once() noexcept;
+
   /// Whether messages may come without a ring, or for coroutines that do not wait for the caller:
   /// then the progress thread has to learn that the caller computes.
   bool needs_progress_thread() const noexcept;

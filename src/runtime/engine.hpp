@@ -149,6 +149,14 @@ class engine final : public detail::timer_service,
   /// A frame that needs a reaction was sent from inside a pass. The thread that makes the pass
   /// rings for it unless it polls again at once.
   void defer_wakeup() noexcept { core_.wakeup_deferred = true; }
+  /// A frame that needs a reaction was posted. \return whether its ring waits for the caller's
+  /// first empty turn, because the caller probably polls at once; if not, the progress thread
+  /// rings.
+  bool rings_soon() noexcept {
+    core_.rings_soon = core_.rings_soon || core_.phase.ends_soon();
+    if (!core_.rings_soon) core_.phase.rang_at_once();
+    return core_.rings_soon;
+  }
   /// Whether a frame outside of a pass waits for that, too.
   bool peers_find_out() const noexcept { return core_.peers_find_out(); }
   /// Whether a pass is under way: its thread polls again soon, and rings then if need be.

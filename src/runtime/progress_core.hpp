@@ -129,7 +129,7 @@ class progress_core {
 
   /// Rings the peers that have not read all that was sent to them.
   void wake_peers() noexcept {
-    wakeup_deferred = false;
+    wakeup_deferred = rings_soon = false;
     pollables.wake_peers();
   }
   /// The caller leaves the engine, perhaps for long. \param busy the progress thread is needed
@@ -141,7 +141,7 @@ class progress_core {
     else if (!timers.empty())
       phase.tell_of_timers();
     note_state();
-    if (wakeup_deferred && !peers_find_out()) [[unlikely]]
+    if ((wakeup_deferred && !peers_find_out()) || (rings_soon && !phase.ends_soon())) [[unlikely]]
       wake_peers();
   }
   /// Whether peers that compute are not rung at once. On a crowded host a peer is seldom computing
@@ -208,6 +208,9 @@ class progress_core {
   timer_queue timers{completions};
   caller_state caller;
   bool wakeup_deferred = false;  ///< a frame was sent inside a pass, and rang no bell
+  /// A frame was posted that rings after the caller's first empty turn, or when the progress thread
+  /// finds the caller computing. Set only while phase.ends_soon().
+  bool rings_soon = false;
   doorbell bell;
   compute_phase phase{*this};
   engine_counters counters;  ///< any thread reads

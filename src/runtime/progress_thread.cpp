@@ -227,6 +227,7 @@ unsigned progress_thread::poll_for_caller() noexcept {
       break;
     }
     ++passes;
+    if (core_.rings_soon) core_.wake_peers();
     unsigned events = core_.pass();
     core_.end_due_timers();
     const bool idle = !core_.needs_passes();
