@@ -15,7 +15,7 @@ pair() { on "$1" pair "$2" "$$" "$3" "$4"; }
 # The first form, where the server has the lower address; then it has the higher one.
 pair $one server 10.77.0.1 10.77.0.2 &
 server=$!
-WEFT_JOB_KEY_FILE=$PWD/other_key on $two stranger "$$" 10.77.0.2 10.77.0.1
+WEFT_JOB_KEY_FILE=$PWD/other_key on $two rejected "$$" 10.77.0.2 10.77.0.1
 pair $two client 10.77.0.2 10.77.0.1
 wait $server
 pair $two server 10.77.0.2 10.77.0.1 &

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client whose job key is not that of the server, which is a pair's. Rejected, and not told that
- * no process waits there, which would be a reason to ask again. stranger NAME ITS_HOST OTHER_HOST */
+ * no process waits there, which would be a reason to ask again. rejected NAME ITS_HOST OTHER_HOST */
 
 #include "check.h"
 
