@@ -99,6 +99,7 @@ void caller_loop::go_away() noexcept {
   const progress_core::holder hold(core_);
   core_.caller.polls = false;
   core_.pollables.flush();
+  if (core_.rings_soon) core_.wake_peers();
   core_.go_to_user_code(core_.needs_passes());
 }
 
