@@ -138,9 +138,8 @@ class external_loop {
   /// Waits until `over(argument)` returns true; calls it with the progress lock held. Polls for a
   /// while, then sleeps.
   /// \param until a time of the steady clock; time_point::max(): no limit
-  /// \param over     must not block; is not called again after it returned true, so it may take
-  /// what
-  ///                 it waits for
+  /// \param over     must not block; is not called again after it returned true, so it may take its
+  ///                 event
   /// \param argument what `over` is called with
   /// \return false: `until` has passed
   bool wait(std::chrono::steady_clock::time_point until, bool (*over)(void*), void* argument);

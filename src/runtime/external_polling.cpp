@@ -46,6 +46,7 @@ void external_polling::end() noexcept {
     const progress_core::holder hold(core_);
     core_.caller.by_calls = false;
     core_.caller.polls_soon = false;
+    if (core_.rings_soon) core_.wake_peers();
     if (core_.caller.is_asleep()) gate_.poll_and_disarm_caller();
   }
   leadership_.resign();
@@ -118,7 +119,8 @@ void external_polling::poll_slow_sources(bool others_had_a_turn) noexcept {
   const progress_core::holder hold(core_);
   if (core_.caller.is_asleep()) return;  // the sleeping thread has done it
   core_.end_due_timers();
-  if (++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) core_.wake_peers();
+  if ((++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) || core_.rings_soon)
+    core_.wake_peers();
   core_.poll_caller_waits();
 }
 
