@@ -20,6 +20,7 @@
 
 #include "bindings/vipl/wire.hpp"
 #include "hostile_messages.hpp"
+#include "wire_peer.hpp"
 
 namespace {
 
@@ -31,22 +32,6 @@ constexpr std::size_t buffer = 20000, receives = 4;
 
 void check(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
-}
-
-std::string bytes_of(const introduction& i) {
-  return {reinterpret_cast<const char*>(&i), sizeof i};
-}
-
-introduction own_introduction(std::uint16_t level) {
-  introduction i{};
-  i.magic = wire_magic;
-  i.vi = 0x10001;
-  i.epoch = 1;
-  i.reliability = level;
-  i.rdma_write = 1;
-  i.address_length = 4;
-  i.discriminator_length = 4;
-  return i;
 }
 
 /// The peer: speaks the format with weft's own calls.
@@ -77,8 +62,7 @@ class liar {
 
   /// Requests that are none.
   task<void> ask_wrongly(const std::string& address, unsigned n) {
-    std::string request =
-        bytes_of(own_introduction(VIP_SERVICE_RELIABLE_DELIVERY)) + "\1\2\3\4liar";
+    std::string request = request_of_peer(VIP_SERVICE_RELIABLE_DELIVERY);
     if (n % 2 == 0)
       for (char& c : request) c = static_cast<char>(dice_.throw_one());
     else
@@ -96,8 +80,7 @@ class liar {
     const std::uint16_t levels[] = {VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
                                     VIP_SERVICE_RELIABLE_RECEPTION};
     met_.reset();
-    const endpoint to =
-        co_await ctx_.connect(address, bytes_of(own_introduction(levels[n % 3])) + "\1\2\3\4liar");
+    const endpoint to = co_await ctx_.connect(address, request_of_peer(levels[n % 3]));
     co_await met_.wait();
     co_await say(to, messages_.plain(message::agreed));
     for (unsigned i = 0; i != messages_of_each; ++i) co_await say(to, messages_.next());
@@ -210,12 +193,6 @@ void or_end(std::uint64_t seed, F f) {
 /// One NIC and one peer.
 void play(std::uint64_t seed) {
   const std::string name = "h" + std::to_string(::getpid());
-  std::string address = "unix://weft-vipl-" + std::to_string(::getuid()) + "-c";
-  for (const char c : name) {
-    constexpr const char* digits = "0123456789abcdef";
-    address += digits[static_cast<unsigned char>(c) >> 4];
-    address += digits[static_cast<unsigned char>(c) & 15];
-  }
   victim b;
   b.open();
   b.listen(name);
@@ -224,7 +201,7 @@ void play(std::uint64_t seed) {
     o.standalone = true;
     context ctx(o);
     liar one(ctx, seed);
-    or_end(seed, [&] { run(ctx, one.act(address)); });
+    or_end(seed, [&] { run(ctx, one.act(address_of_listener(name))); });
   });
   for (unsigned n = 0; n != connections; ++n) b.serve(name);
   peer.join();

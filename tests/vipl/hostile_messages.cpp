@@ -21,12 +21,12 @@ void append(std::string& to, const T& value) {
 void hostile_messages::begin(const introduction& victim) noexcept {
   victim_ = victim;
   sent_ = heard_ = shown_ = dropped_ = first_ = known_ = 0;
-  asked_ = false;
+  asked_.reset();
 }
 
 void hostile_messages::heard(const header& h, std::span<const std::byte> rest) {
   if (h.what == message::data || h.what == message::written) ++heard_;
-  if (h.what == message::asks) asked_ = true;
+  if (h.what == message::asks) asked_ = h.length;
   if (h.what != message::ahead) return;
   const auto l = reader(rest).take<list_ahead>();
   if (!l) return;
@@ -73,7 +73,10 @@ std::string hostile_messages::data() {
 /// Receive descriptors of this side. Its memory does not exist, so puts to it are refused.
 std::string hostile_messages::list() {
   header h{victim_.vi, victim_.epoch, message::ahead, 0, 0, 0};
-  if (std::exchange(asked_, false)) h.flags = answers;
+  if (const auto label = std::exchange(asked_, std::nullopt)) {
+    h.flags = answers;
+    h.length = *label;
+  }
   const auto count = static_cast<std::uint32_t>(dice_.below(descriptors_in_batch + 1));
   std::string whole;
   append(whole, h);

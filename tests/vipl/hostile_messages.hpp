@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,6 +38,6 @@ class hostile_messages {
   std::uint32_t heard_ = 0;                            // the same of the victim
   std::uint32_t shown_ = 0;                            // descriptors to the victim
   std::uint32_t dropped_ = 0, first_ = 0, known_ = 0;  // of the victim's last list
-  bool asked_ = false;
+  std::optional<std::uint32_t> asked_;                 // for a message of the victim
   std::deque<std::string> past_;
 };

@@ -77,14 +77,17 @@ bool receive_queue::worth_sending_ahead() const noexcept {
   return !comes_before(taken_, announced_) || end - announced_ >= descriptors_in_batch;
 }
 
-void receive_queue::send_ahead_from(std::uint32_t number, std::uint8_t how) {
+void receive_queue::send_ahead_from(std::uint32_t number, std::optional<std::uint32_t> answers_to) {
   std::vector<std::byte> list;
   append(list, list_ahead{});
   const std::size_t count = describe(number, longest_inline, list);
   const list_ahead head{arrived_ - taken_, number, static_cast<std::uint32_t>(count)};
   std::memcpy(list.data(), &head, sizeof head);
   header h = vi_.connection.header_of(message::ahead);
-  h.flags = how;
+  if (answers_to) {
+    h.flags = flags::answers;
+    h.length = *answers_to;
+  }
   vi_.connection.say(h, list);
   if (!comes_before(number + head.count, announced_)) announced_ = number + head.count;
 }
@@ -94,7 +97,7 @@ void receive_queue::send_ahead() {
   if (!vi_.connection.connected() || !vi_.connection.peer()) return;
   bool any = false;
   for (std::size_t i = 0; i != posted_.size(); ++i) any |= posted_[i].capacity > longest_inline;
-  if (any) send_ahead_from(first_unannounced(), 0);
+  if (any) send_ahead_from(first_unannounced());
 }
 
 }  // namespace weft::vipl

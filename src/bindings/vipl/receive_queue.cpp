@@ -55,7 +55,8 @@ receive_queue::~receive_queue() = default;
 
 void receive_queue::restart() noexcept {
   arrived_ = taken_ = announced_ = 0;
-  peer_places_ = confirms_ = tells_drop_ = asked_ = false;
+  peer_places_ = confirms_ = tells_drop_ = false;
+  asked_.reset();
   refused_.reset();
 }
 
@@ -71,7 +72,7 @@ void receive_queue::post(VIP_DESCRIPTOR& d) {
   posted_.push({&d, static_cast<std::uint32_t>(room_of(d))});
   if (!worth_sending_ahead()) return;
   try {
-    send_ahead_from(first_unannounced(), 0);
+    send_ahead_from(first_unannounced());
   } catch (const std::exception&) {
     // No memory: the peer asks.
   }
@@ -122,8 +123,9 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
   vi_.settle_soon();
 }
 
-void receive_queue::on_question() noexcept {
-  peer_places_ = asked_ = true;
+void receive_queue::on_question(std::uint32_t label) noexcept {
+  peer_places_ = true;
+  asked_ = label;
   vi_.settle_soon();
 }
 
@@ -167,9 +169,9 @@ void receive_queue::settle() {
     h.length = *label;
     vi_.connection.say(h);
   }
-  const bool asked = std::exchange(asked_, false), dropped = std::exchange(tells_drop_, false);
-  if ((asked || dropped) && vi_.connection.connected())
-    send_ahead_from(taken_, asked ? flags::answers : flags{});
+  const auto asked = std::exchange(asked_, std::nullopt);
+  const bool dropped = std::exchange(tells_drop_, false);
+  if ((asked || dropped) && vi_.connection.connected()) send_ahead_from(taken_, asked);
 }
 
 // --- the end of a connection --------------------------------------------------------------------

@@ -56,7 +56,8 @@ class receive_queue {
   // --- messages: in their handler ---------------------------------------------------------------
 
   void on_arrival(const header& h, std::span<const std::byte> rest) noexcept;
-  void on_question() noexcept;
+  /// \param label the message that the peer has no descriptor for
+  void on_question(std::uint32_t label) noexcept;
   /// Not in the handler: sends what the peer is to learn. \throws std::bad_alloc
   void settle();
 
@@ -73,7 +74,8 @@ class receive_queue {
 
   bool shows(const VIP_DESCRIPTOR& d) const noexcept;
   bool worth_sending_ahead() const noexcept;
-  void send_ahead_from(std::uint32_t number, std::uint8_t how);
+  /// \param answers_to the label of a message that the peer has asked for
+  void send_ahead_from(std::uint32_t number, std::optional<std::uint32_t> answers_to = {});
   std::uint32_t first_unannounced() const noexcept {
     return comes_before(announced_, taken_) ? taken_ : announced_;
   }
@@ -89,7 +91,7 @@ class receive_queue {
   // What the peer is to learn.
   bool confirms_ = false;                 // that messages have arrived
   bool tells_drop_ = false;               // that a message was dropped
-  bool asked_ = false;                    // an answer
+  std::optional<std::uint32_t> asked_;    // an answer, for the message of this label
   std::optional<std::uint32_t> refused_;  // the label of a message
 
   std::uint32_t connections_ = 0;

@@ -41,7 +41,7 @@ std::uint32_t status_of(work::what kind) noexcept {
 
 void send_queue::restart() noexcept {
   next_label_ = confirmed_ = 0;
-  answered_ = false;
+  answered_.reset();
   known_.restart();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,8 +43,9 @@ class send_queue {
 
   void on_arrived(std::uint32_t messages) noexcept;
   void on_refused(std::uint32_t label) noexcept;
-  /// \param answers to the question of a work
-  void on_descriptors(std::span<const std::byte> list, bool answers) noexcept;
+  /// The list that comes with it is all that there is for that message.
+  void on_answer(std::uint32_t label) noexcept { answered_ = label; }
+  void on_descriptors(std::span<const std::byte> list) noexcept;
   /// Not in the handler: goes on with a work whose question is answered. \throws std::bad_alloc
   void settle();
 
@@ -82,7 +84,9 @@ class send_queue {
   std::uint32_t next_label_ = 0;  // of the next message
   std::uint32_t confirmed_ = 0;   // messages below this label, by the peer
   known_descriptors known_;
-  bool answered_ = false;  // a question, and its work does not know yet
+  /// The label of the question that was answered, and its work does not know yet. That work may
+  /// have found its descriptor in a list before: then the answer is for none that asks now.
+  std::optional<std::uint32_t> answered_;
 };
 
 }  // namespace weft::vipl

@@ -72,7 +72,9 @@ void send_queue::place(work& w, const known_descriptor& at) {
 /// No descriptor for it has travelled ahead. All messages before it have left, so that the answer
 /// tells whether there is one.
 void send_queue::ask(work& w) {
-  vi_.connection.say(message::asks);
+  header h = vi_.connection.header_of(message::asks);
+  h.length = w.label;
+  vi_.connection.say(h);
   w.now = work::stage::asking;
 }
 
@@ -122,24 +124,23 @@ void send_queue::on_moved(work& w) noexcept {
 
 // --- descriptors that travel ahead --------------------------------------------------------------
 
-void send_queue::on_descriptors(std::span<const std::byte> list, bool answers) noexcept {
+void send_queue::on_descriptors(std::span<const std::byte> list) noexcept {
   try {
     known_.learn(list);
   } catch (const std::exception&) {
     // No memory: they are asked for.
   }
-  if (answers) answered_ = true;
   vi_.settle_soon();
 }
 
 void send_queue::settle() {
-  const bool answered = std::exchange(answered_, false);
+  const auto answered = std::exchange(answered_, std::nullopt);
   for (std::size_t i = 0; i != started_; ++i) {
     work& w = *works_[i];
     if (w.now != work::stage::asking) continue;
     if (const known_descriptor* const at = known_.find(w.label)) {
       place(w, *at);
-    } else if (answered) {
+    } else if (answered == w.label) {
       w.unplaced = true;
       w.now = work::stage::moved;
     }

@@ -111,13 +111,14 @@ void vi::on_message(const header& h, peer_id from, std::span<const std::byte> re
     case message::written:
       return receives.on_arrival(h, rest);
     case message::asks:
-      return receives.on_question();
+      return receives.on_question(h.length);
     case message::arrived:
       return sends.on_arrived(h.length);
     case message::refused:
       return sends.on_refused(h.length);
     case message::ahead:
-      return sends.on_descriptors(rest, (h.flags & flags::answers) != 0);
+      if ((h.flags & flags::answers) != 0) sends.on_answer(h.length);
+      return sends.on_descriptors(rest);
     case message::broken:
     case message::left:
       return fail(VIP_ERROR_CONN_LOST, nullptr, false);

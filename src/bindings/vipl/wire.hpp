@@ -16,7 +16,7 @@ namespace weft::vipl {
 
 /// The number of the handler that takes all messages between NICs.
 inline constexpr std::uint32_t handler_number = 0x56495031;
-inline constexpr std::uint32_t wire_magic = 0x56495002;  // with the version of these formats
+inline constexpr std::uint32_t wire_magic = 0x56495003;  // with the version of these formats
 
 /// Bytes of the longest message to the handler, with its header.
 inline constexpr std::size_t longest_message = 8 * 1024;
@@ -26,7 +26,7 @@ enum class message : std::uint8_t {
   written,    ///< an RDMA write with immediate data has ended
   arrived,    ///< by VIP_SERVICE_RELIABLE_RECEPTION: all before number `length` have arrived
   refused,    ///< the same: message number `length` found no descriptor that holds it
-  asks,       ///< which receive descriptors are posted now? `ahead` answers
+  asks,       ///< for message number `length`: which receive descriptors are posted now?
   ahead,      ///< receive descriptors that travel ahead: `list_ahead` follows
   connected,  ///< the side that listens has accepted; its introduction follows
   agreed,     ///< the answer of the side that has requested
@@ -39,7 +39,7 @@ enum flags : std::uint8_t {
   with_immediate = 1,  ///< `immediate` is valid
   in_place = 2,        ///< the bytes have been written to the descriptor's buffers
   unplaced = 4,        ///< there was no descriptor that would hold them: no bytes come
-  answers = 8,         ///< of `ahead`: to `asks`
+  answers = 8,         ///< of `ahead`: the question for message number `length`
 };
 
 /// The beginning of each message.
@@ -48,7 +48,7 @@ struct header {
   std::uint16_t epoch;  ///< of its connection
   message what;
   std::uint8_t flags;
-  std::uint32_t length;  ///< bytes of the message
+  std::uint32_t length;  ///< bytes of the message, or what its kind says
   std::uint32_t immediate;
 };
 static_assert(sizeof(header) == 16 && std::is_trivially_copyable_v<header>);
