@@ -2,6 +2,7 @@
 #include "peers/launch.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -196,6 +197,10 @@ command launch_command(const peer& which, int ranks, const std::vector<std::stri
   }
   result.argv.insert(result.argv.end(), program.begin(), program.end());
   result.environment = which.environment;
+  if (which.on_weft) {
+    result.environment["WEFT_DUMP_SIGNAL"] = "USR2";  // Open MPI passes this one on to its ranks
+    result.dump_signal = SIGUSR2;
+  }
   if (which.transport == "tcp") choose_interface(result, which, hosts);
   return result;
 }

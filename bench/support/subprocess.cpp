@@ -22,6 +22,8 @@
 namespace weft::bench {
 namespace {
 
+constexpr std::chrono::seconds time_for_dump{2}, time_for_end{3};
+
 class unique_fd {
  public:
   unique_fd() = default;
@@ -93,6 +95,8 @@ std::string command::text() const {
 
 std::string command_result::reason() const {
   if (ok()) return {};
+  if (dump_at && err.size() > *dump_at)
+    return "did not finish in time; what it waited for:\n" + err.substr(*dump_at);
   // Launchers print two dozen lines after those of the program.
   const std::string said = last_lines(err.empty() ? out : err, 30);
   const std::string how = timed_out      ? std::string("did not finish in time")
@@ -132,17 +136,26 @@ command_result run_command(const command& what, std::chrono::milliseconds limit,
   command_result result;
   using clock = std::chrono::steady_clock;
   auto end = clock::now() + limit, heard = clock::now();
+  enum class stage { running, dumping, ending } now = stage::running;
   while (out_read.get() >= 0 || err_read.get() >= 0) {
     const auto until = silence && !result.timed_out ? std::min(end, heard + *silence) : end;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
     if (left.count() <= 0) {
-      if (result.timed_out) {
+      result.timed_out = true;
+      if (now == stage::ending) {
         ::kill(pid, SIGKILL);
         break;
       }
-      ::kill(pid, SIGTERM);
-      result.timed_out = true;
-      end = clock::now() + std::chrono::seconds(3);
+      if (now == stage::running && what.dump_signal != 0) {
+        now = stage::dumping;
+        end = clock::now() + time_for_dump;
+        result.dump_at = result.err.size();
+        ::kill(pid, what.dump_signal);
+      } else {
+        now = stage::ending;
+        end = clock::now() + time_for_end;
+        ::kill(pid, SIGTERM);
+      }
       continue;
     }
     pollfd ready[2] = {{out_read.get(), POLLIN, 0}, {err_read.get(), POLLIN, 0}};

@@ -14,6 +14,9 @@ namespace weft::bench {
 struct command {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
+  /// Makes the program say on its standard error what it waits for (docs/debugging.md); 0: nothing
+  /// does. It comes two seconds before the end of a program that has reached its limit.
+  int dump_signal = 0;
 
   /// The command as text, for messages.
   std::string text() const;
@@ -25,17 +28,19 @@ struct command_result {
   bool timed_out = false;
   std::string out;
   std::string err;
+  /// Where `err` goes on with the answer to command::dump_signal, if that was sent.
+  std::optional<std::size_t> dump_at;
 
   bool ok() const noexcept { return status == 0 && !timed_out; }
-  /// Exit code and the last lines of its output, for a message; empty when ok().
+  /// Exit code and the last lines of its output, or its dump, for a message; empty when ok().
   std::string reason() const;
 };
 
-/// Runs `what` and waits for its end, at most `limit`: then SIGTERM, on which launchers end their
-/// ranks, and after three more seconds SIGKILL. The program also ends when this process does.
-/// \param silence the limit for a time without output, if there is one; ends it in the same way
-/// Throws std::system_error when it cannot be started at all; an unknown program is a result with
-/// status 127.
+/// Runs `what` and waits for its end, at most `limit`: then its dump_signal, then SIGTERM, on which
+/// launchers end their ranks, and after three more seconds SIGKILL. The program also ends when this
+/// process does. \param silence the limit for a time without output, if there is one; ends it in
+/// the same way Throws std::system_error when it cannot be started at all; an unknown program is a
+/// result with status 127.
 command_result run_command(const command& what, std::chrono::milliseconds limit,
                            std::optional<std::chrono::milliseconds> silence = std::nullopt);
 
