@@ -140,11 +140,11 @@ TEST_CASE("answers: one to an earlier question leaves a later message its descri
     REQUIRE(VipConnectAccept(asked, v) == VIP_SUCCESS);
     REQUIRE(VipPostRecv(v, p.b.describe(0, {{0, 8}}), p.b.handle) == VIP_SUCCESS);
     fill(p.b.data(100), long_size, 1);
-    for (const std::size_t n : {1, 2}) {
+    for (const std::size_t n : {1u, 2u}) {
       VIP_DESCRIPTOR* const d = p.b.describe(n, {{100, long_size}});
       REQUIRE(VipPostSend(v, d, p.b.handle) == VIP_SUCCESS);
     }
-    for (const std::size_t n : {1, 2}) {
+    for (const std::size_t n : {1u, 2u}) {
       VIP_DESCRIPTOR* d = nullptr;
       CHECK(VipSendWait(v, patience, &d) == VIP_SUCCESS);
       CHECK(d == p.b.describe(n, {}));
