@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -30,6 +31,13 @@ namespace weft::wireup {
 namespace {
 
 constexpr auto ask_again_time = std::chrono::milliseconds(20);
+constexpr auto patience = std::chrono::seconds(5);  // until a line says who is waited for
+
+/// The launcher waits for a rank that has published nothing yet: for two seconds if that rank is on
+/// its own host (PMIx 4). And between two of its own checks it may answer that there is nothing.
+bool is_not_yet(pmix_status_t status) noexcept {
+  return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT;
+}
 
 /// The launcher keeps a value that was put under a name until the job's end. So a program that
 /// makes one context after the other, as all its ranks do, needs a new name for each. PMIx exists
@@ -84,8 +92,7 @@ class launched_by_pmix final : public job {
         card_.id = random_id();
         card_.key = chosen.empty() ? job_key::random() : chosen;
       } else {
-        // This ends, because rank 0 waits for no other rank.
-        card_ = d.card_of(name_, 0);
+        card_ = d.card_of_first(name_);
       }
     } catch (...) {
       d.library.finalize(nullptr, 0);
@@ -168,13 +175,24 @@ class launched_by_pmix final : public job {
       return value->data.uint32;
     }
 
-    card card_of(const std::string& name, pmix_rank_t rank) const {
-      const pmix_proc_t who = whom(rank);
+    /// Waits for rank 0, which waits for no other rank before it publishes its card.
+    card card_of_first(const std::string& name) const {
+      const pmix_proc_t who = whom(0);
+      const auto began = std::chrono::steady_clock::now();
+      bool said = false;
       pmix_value_t* value = nullptr;
       pmix_status_t status = PMIX_ERR_NOT_FOUND;
-      while ((status = library.get(&who, name.c_str(), nullptr, 0, &value)) == PMIX_ERR_NOT_FOUND)
+      while (is_not_yet(status = library.get(&who, name.c_str(), nullptr, 0, &value))) {
+        if (!said && std::chrono::steady_clock::now() - began > patience) {
+          said = true;
+          std::fprintf(stderr,
+                       "weft: rank %u waits until rank 0 makes its context; do all ranks of the "
+                       "job use weft?\n",
+                       self.rank);
+        }
         std::this_thread::sleep_for(ask_again_time);
-      check(status, "PMIx_Get", "do all ranks of the job use weft?");
+      }
+      check(status, "PMIx_Get", "");
       const std::unique_ptr<pmix_value_t, decltype(&std::free)> keep(value, &std::free);
       if (value->type != PMIX_STRING) check(PMIX_ERR_BAD_PARAM, "PMIx_Get", "");
       const std::unique_ptr<char, decltype(&std::free)> text(value->data.string, &std::free);
@@ -192,7 +210,7 @@ class launched_by_pmix final : public job {
       if (!at) return;
       const std::lock_guard lock(at->mutex);
       if (!at->home) return;
-      if (status == PMIX_ERR_NOT_FOUND) return at->home->ask_later(std::move(q));
+      if (is_not_yet(status)) return at->home->ask_later(std::move(q));
       std::optional<card> c;
       if (status == PMIX_SUCCESS && value->type == PMIX_STRING) c = card_from(value->data.string);
       q->found(c ? c->locator : std::string());
@@ -221,8 +239,6 @@ class launched_by_pmix final : public job {
       q->found({});
   }
 
-  /// The launcher normally waits for a rank that has published nothing yet. But between two of its
-  /// own checks it may answer that there is nothing.
   void ask_later(std::unique_ptr<directory::question> q) {
     loop_.post([this, q = std::move(q)]() mutable {
       later_.push_back(std::move(q));

@@ -4,6 +4,15 @@
 
 same_as_alone mpi
 
+# A rank may make its context long after the others: the launcher itself waits for two seconds only.
+cat >late.sh <<'END'
+if [ "$OMPI_COMM_WORLD_RANK" = "$1" ]; then sleep "$2"; fi
+exec heat --steps 10 "$3" late.pgm
+END
+mpi -n 2 bash late.sh 0 8 "$picture" >late.txt 2>&1 || { cat late.txt; exit 1; }
+grep -q "rank 1 waits until rank 0 makes its context" late.txt
+mpi -n 2 bash late.sh 1 3 "$picture"
+
 # weft's own launcher under it counts as the launcher.
 mpi -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
 
