@@ -6,9 +6,13 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <string_view>
 #include <thread>
 
@@ -222,9 +226,23 @@ void in_one_process(const setting& how, part left, part right) {
   if (failure) std::rethrow_exception(failure);
 }
 
+std::ptrdiff_t own_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+/// A thread of an earlier context that releases what a peer has sent may end a moment after that
+/// context. If it were inside malloc at a fork, the child would find malloc locked for ever, as
+/// AddressSanitizer's is not freed for the child.
+void await_end_of_threads() {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (own_threads() > 1 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 void in_two_processes(const setting& how, part left, part right) {
   const meeting at = fresh_meeting();
   std::cout.flush();
+  await_end_of_threads();
   const pid_t child = ::fork();  // no object of weft exists here
   if (child == 0) {
     int code = 0;
