@@ -38,9 +38,10 @@ struct command_result {
 
 /// Runs `what` and waits for its end, at most `limit`: then its dump_signal, then SIGTERM, on which
 /// launchers end their ranks, and after three more seconds SIGKILL. The program also ends when this
-/// process does. \param silence the limit for a time without output, if there is one; ends it in
-/// the same way Throws std::system_error when it cannot be started at all; an unknown program is a
-/// result with status 127.
+/// process does.
+/// \param silence the limit for a time without output, if there is one; ends it in the same way
+/// \throws std::system_error when it cannot be started at all; an unknown program is a result with
+/// status 127
 command_result run_command(const command& what, std::chrono::milliseconds limit,
                            std::optional<std::chrono::milliseconds> silence = std::nullopt);
 

@@ -30,13 +30,13 @@ TEST_CASE("A command that does not end in time is ended, and says before what it
       "while :; do sleep 0.1; done");
   SECTION("when it can") {
     hangs.dump_signal = SIGUSR2;
-    const command_result ended = run_command(hangs, 300ms);
+    const command_result ended = run_command(hangs, 2s);
     CHECK(ended.timed_out);
     CHECK(ended.reason() ==
           "did not finish in time; what it waited for:\nwaits for rank 1\nended\n");
   }
   SECTION("or its last lines") {
-    const command_result ended = run_command(hangs, 300ms);
+    const command_result ended = run_command(hangs, 2s);
     CHECK(ended.timed_out);
     CHECK(ended.reason() == "did not finish in time; it said:\nbefore\nended");
   }

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "bindings/vipl/wire.hpp"
+
 using namespace weft::vipl;
 
 std::string address_of_listener(std::string_view discriminator) {
@@ -15,7 +17,7 @@ std::string address_of_listener(std::string_view discriminator) {
   return address;
 }
 
-introduction introduction_of_peer(std::uint16_t level) {
+std::string request_of_peer(std::uint16_t level) {
   introduction i{};
   i.magic = wire_magic;
   i.vi = 0x10001;
@@ -24,10 +26,5 @@ introduction introduction_of_peer(std::uint16_t level) {
   i.rdma_write = 1;
   i.address_length = 4;
   i.discriminator_length = 4;
-  return i;
-}
-
-std::string request_of_peer(std::uint16_t level) {
-  const introduction i = introduction_of_peer(level);
   return std::string(reinterpret_cast<const char*>(&i), sizeof i) + "\1\2\3\4peer";
 }

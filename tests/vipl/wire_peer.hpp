@@ -6,13 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "bindings/vipl/wire.hpp"
-
 /// Where a NIC of this user waits for requests to the discriminator, without a job key.
 std::string address_of_listener(std::string_view discriminator);
 
-/// Of a VI of the peer, for a connection at that reliability level.
-weft::vipl::introduction introduction_of_peer(std::uint16_t level);
-
-/// The private data of the peer's connection request.
+/// The private data of a connection request from a VI of the peer, at that reliability level.
 std::string request_of_peer(std::uint16_t level);

@@ -15,6 +15,7 @@
 #include <weft/weft.hpp>
 
 #include "../wire_peer.hpp"
+#include "bindings/vipl/wire.hpp"
 #include "suite.hpp"
 
 using namespace vipl_suite;
