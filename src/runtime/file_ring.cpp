@@ -151,7 +151,7 @@ class file_ring final : public file_calls {
     prepare(sqe, j);
     ring_.enter(nanoseconds::zero());
     if (ring_.unsubmitted() != 0) {
-      ring_.withdraw_request();
+      uring::withdraw(sqe);
       return false;
     }
     if (!j.listed) in_flight_.push(j);
@@ -164,7 +164,7 @@ class file_ring final : public file_calls {
     io_uring_prep_cancel64(sqe, reinterpret_cast<std::uintptr_t>(&j), 0);
     sqe->user_data = 0;
     ring_.enter(nanoseconds::zero());
-    if (ring_.unsubmitted() != 0) ring_.withdraw_request();
+    if (ring_.unsubmitted() != 0) uring::withdraw(sqe);
   }
 
   /// \param own this job is not added to `done` \return whether it has ended

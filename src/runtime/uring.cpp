@@ -3,6 +3,7 @@
 
 #include "runtime/uring.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -50,8 +51,6 @@ uring::uring(unsigned submissions, unsigned completions) {
     io_uring_queue_exit(&ring_);
     throw error(errc::unsupported, explain(EINVAL));
   }
-  // Requests are always submitted in the order of their slots; enter() only moves the tail.
-  for (unsigned i = 0; i < params.sq_entries; ++i) ring_.sq.array[i] = i;
 }
 
 void uring::end() noexcept {
@@ -59,21 +58,18 @@ void uring::end() noexcept {
 }
 
 int uring::enter(std::chrono::nanoseconds at_most) noexcept {
-  io_uring_smp_store_release(ring_.sq.ktail, ring_.sq.sqe_tail);
+  if (at_most == std::chrono::nanoseconds::zero())
+    return std::max(-io_uring_submit_and_get_events(&ring_), 0);
   __kernel_timespec limit{};
-  io_uring_getevents_arg extra{};
   if (at_most != forever) {
     const auto whole = std::chrono::floor<std::chrono::seconds>(at_most);
     limit.tv_sec = whole.count();
     limit.tv_nsec = (at_most - whole).count();
-    extra.ts = reinterpret_cast<std::uintptr_t>(&limit);
   }
-  const unsigned wanted = at_most == std::chrono::nanoseconds::zero() ? 0 : 1;
-  // io_uring_enter2 takes a sigset_t*, and with EXT_ARG the kernel finds the argument there.
-  const int got = io_uring_enter2(static_cast<unsigned>(ring_.enter_ring_fd), unsubmitted(), wanted,
-                                  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
-                                  reinterpret_cast<sigset_t*>(&extra), sizeof extra);
-  return got < 0 ? -got : 0;
+  io_uring_cqe* first = nullptr;
+  const int got = io_uring_submit_and_wait_timeout(&ring_, &first, 1,
+                                                   at_most == forever ? nullptr : &limit, nullptr);
+  return std::max(-got, 0);
 }
 
 }  // namespace weft::runtime

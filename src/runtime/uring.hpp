@@ -8,9 +8,8 @@
 
 namespace weft::runtime {
 
-/// Owns a ring. liburing sets it up and maps it; this class enters the kernel itself, because one
-/// call has to submit, wait and keep a deadline. Used by one thread at a time, not always the same
-/// one.
+/// Owns a ring of liburing's, and uses only its documented functions: where its structures keep
+/// what differs between releases. Used by one thread at a time, not always the same one.
 class uring {
  public:
   /// Throws weft::error(unsupported), saying what forbids it and what would allow it.
@@ -30,40 +29,37 @@ class uring {
   /// Room for one request, or null when full: enter() first. It is submitted by the next enter().
   io_uring_sqe* next_request() noexcept { return io_uring_get_sqe(&ring_); }
 
-  /// Takes back the last request, which enter() was refused.
-  void withdraw_request() noexcept {
-    io_uring_smp_store_release(ring_.sq.ktail, --ring_.sq.sqe_tail);
+  /// Turns a request that enter() did not hand over into one that does nothing, with the user data
+  /// 0. The kernel is given it when it takes requests again.
+  static void withdraw(io_uring_sqe* request) noexcept {
+    io_uring_prep_nop(request);
+    io_uring_sqe_set_data64(request, 0);
   }
 
   /// Requests that no enter() has handed over.
-  unsigned unsubmitted() const noexcept {
-    return ring_.sq.sqe_tail - io_uring_smp_load_acquire(ring_.sq.khead);
-  }
+  unsigned unsubmitted() const noexcept { return io_uring_sq_ready(&ring_); }
 
   /// No result in memory and none kept aside: two loads, no system call.
-  bool quiet() const noexcept {
-    return io_uring_smp_load_acquire(ring_.cq.ktail) == *ring_.cq.khead && !overflown();
-  }
+  bool quiet() const noexcept { return io_uring_cq_ready(&ring_) == 0 && !overflown(); }
 
   /// The kernel keeps results aside, because more came than fit; enter() fetches them.
-  bool overflown() const noexcept {
-    return (IO_URING_READ_ONCE(*ring_.sq.kflags) & IORING_SQ_CQ_OVERFLOW) != 0;
-  }
+  bool overflown() const noexcept { return io_uring_cq_has_overflow(&ring_); }
 
-  /// Submits all requests, fetches what was kept aside, and sleeps until there is a result.
-  /// @param at_most how long to sleep; zero for not at all, `forever` for no limit.
+  /// Submits all requests in one system call, and sleeps in it until there is a result.
+  /// @param at_most how long to sleep; `forever` for no limit. With zero it does not sleep, and
+  ///   fetches what was kept aside.
   /// Returns 0 or an errno; early returns (EINTR, ETIME) are for the caller to look at the clock.
   int enter(std::chrono::nanoseconds at_most) noexcept;
 
   /// Hands each result that is there now to `f(user_data, res)`. `f` may make requests and enter.
   template <class F>
   void reap(F&& f) noexcept {
-    const unsigned end = io_uring_smp_load_acquire(ring_.cq.ktail);
-    while (*ring_.cq.khead != end) {
-      const io_uring_cqe& cqe = ring_.cq.cqes[*ring_.cq.khead & *ring_.cq.kring_mask];
-      const auto user_data = cqe.user_data;
-      const auto res = cqe.res;
-      io_uring_cq_advance(&ring_, 1);
+    for (unsigned left = io_uring_cq_ready(&ring_); left != 0; --left) {
+      io_uring_cqe* cqe = nullptr;
+      if (io_uring_peek_cqe(&ring_, &cqe) != 0) return;
+      const auto user_data = cqe->user_data;
+      const auto res = cqe->res;
+      io_uring_cqe_seen(&ring_, cqe);
       f(user_data, res);
     }
   }
