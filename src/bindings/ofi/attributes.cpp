@@ -15,11 +15,13 @@ namespace weft::ofi {
 
 namespace {
 
-constexpr std::uint32_t own_address_format = FI_PROV_SPECIFIC | 0x7765;
+// A format that is the provider's own has the highest bit.
+constexpr std::uint32_t own_address_format = 0x8000'7765;
 constexpr std::size_t longest_message = std::size_t{1} << 47;
 constexpr std::size_t queue_size = 1 << 16;  // memory is the only limit
 constexpr std::size_t many = 1 << 10;
 constexpr std::uint64_t order = FI_ORDER_SAS;
+constexpr std::uint64_t no_order = 0;
 
 constexpr std::uint64_t access_kinds = FI_RMA | FI_ATOMIC;
 
@@ -63,7 +65,7 @@ bool suits(const fi_domain_attr* d, std::uint64_t caps) noexcept {
 
 bool suits(const fi_tx_attr* t) noexcept {
   return !t || (within(t->caps, all_caps) && within(t->op_flags, operation_flags) &&
-                within(t->msg_order, order) && t->comp_order == FI_ORDER_NONE &&
+                within(t->msg_order, order) && t->comp_order == no_order &&
                 t->inject_size <= inject_size && t->iov_limit <= most_pieces &&
                 t->rma_iov_limit <= most_pieces && t->size <= queue_size);
 }
@@ -71,8 +73,8 @@ bool suits(const fi_tx_attr* t) noexcept {
 bool suits(const fi_rx_attr* r) noexcept {
   return !r ||
          (within(r->caps, all_caps) && within(r->op_flags, operation_flags) &&
-          within(r->msg_order, order) && r->comp_order == FI_ORDER_NONE &&
-          r->iov_limit <= most_pieces && r->total_buffered_recv == 0 && r->size <= queue_size);
+          within(r->msg_order, order) && r->comp_order == no_order && r->iov_limit <= most_pieces &&
+          r->total_buffered_recv == 0 && r->size <= queue_size);
 }
 
 bool suits(const fi_info& hints) noexcept {
@@ -97,7 +99,7 @@ std::uint64_t caps_for(std::uint64_t asked) noexcept {
 /// addresses, which an application has anyway. Nothing is required.
 int mr_mode_for(int offered, std::uint64_t caps) noexcept {
   if ((caps & access_kinds) == 0) return 0;
-  if (offered == FI_MR_BASIC || offered == FI_MR_SCALABLE) return offered;
+  if (offered == mr_basic || offered == mr_scalable) return offered;
   return offered & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
 }
 
@@ -144,7 +146,7 @@ void fill(fi_domain_attr& d, std::uint64_t caps, const fi_domain_attr* asked) no
 }  // namespace
 
 naming naming_of(int mr_mode) noexcept {
-  const bool basic = mr_mode == FI_MR_BASIC;
+  const bool basic = mr_mode == mr_basic;
   return {basic || (mr_mode & FI_MR_VIRT_ADDR) != 0, basic || (mr_mode & FI_MR_PROV_KEY) != 0};
 }
 

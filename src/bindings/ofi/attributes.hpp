@@ -47,6 +47,11 @@ inline constexpr std::uint64_t operation_flags = FI_COMPLETION | FI_INJECT | FI_
                                                  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |
                                                  FI_MULTI_RECV;
 
+/// FI_MR_BASIC and FI_MR_SCALABLE, the registration modes of libfabric before 1.5. Programs still
+/// ask for them; the names are deprecated since libfabric 2.
+inline constexpr int mr_basic = 1 << 0;
+inline constexpr int mr_scalable = 1 << 1;
+
 /// How peers name memory of a domain. fi_domain_attr::mr_mode
 struct naming {
   bool by_address =

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace {
 
@@ -18,7 +19,8 @@ int wanted_level() noexcept {
   static const int level = [] {
     const char* const asked = std::getenv("FI_LOG_LEVEL");
     const char* const names[] = {"warn", "trace", "info", "debug"};
-    for (int i = 0; asked && i < FI_LOG_MAX; ++i)
+    const int all = static_cast<int>(std::size(names));
+    for (int i = 0; asked && i < all; ++i)
       if (::strcasecmp(asked, names[i]) == 0) return i;
     return -1;
   }();
