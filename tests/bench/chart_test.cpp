@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "plot/chart.hpp"
+#include "support/catch.hpp"
 #include "xml.hpp"
 
 using namespace weft::plot;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which command lines a server of weft-bench runs for its clients.
-#include <catch2/catch.hpp>
 
 #include <CLI/CLI.hpp>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <weft/build.hpp>
 
 #include "serve/command_line.hpp"
+#include "support/catch.hpp"
 
 using namespace weft::bench;
 
@@ -83,5 +83,5 @@ TEST_CASE("A client of another version, or another program, is told so by the se
 
 TEST_CASE("A command line that does not fit into a request is refused at the client") {
   CHECK_THROWS_WITH(private_data_of({"latency", "--size", std::string(2000, '8')}),
-                    Catch::Contains("too long for a server"));
+                    weft::tests::contains("too long for a server"));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides whether ranks have computed the same as one process.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "support/catch.hpp"
 #include "support/fingerprint.hpp"
 
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE("whole numbers are compared exactly") {
     wrong.add(i, i == 7777 ? key + 1 : key);
   }
   CHECK(right.difference(right, 0) == "");
-  CHECK_THAT(wrong.difference(right, 0), Catch::Contains("instead of"));
+  CHECK_THAT(wrong.difference(right, 0), weft::tests::contains("instead of"));
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The setting of WEFT_SHM_STORES that follows from measurements.
-#include <catch2/catch.hpp>
-
 #include "kinds_proposal.hpp"
+#include "support/catch.hpp"
 
 using weft::bench::propose_streamed_from;
 using weft::bench::stores_ratios;

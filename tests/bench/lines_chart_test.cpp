@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "page/lines_chart.hpp"
+#include "support/catch.hpp"
 
 using namespace weft::bench;
 using namespace weft::bench::page;
-using Catch::Matchers::Contains;
+using weft::tests::contains;
 
 namespace {
 
@@ -31,7 +30,7 @@ TEST_CASE("a plot chooses sizes for x, the figure for y, and names series by wha
   CHECK(made.all[1].name == "one thread");
   CHECK(made.all[0].points.at(1).high == 0.9);
   REQUIRE(made.notes.size() == 1);
-  CHECK_THAT(made.notes[0], Contains("1 of 5 lines"));
+  CHECK_THAT(made.notes[0], contains("1 of 5 lines"));
 }
 
 TEST_CASE("a plot of overlap shows the wait, and files are named only where nothing else differs") {
@@ -70,12 +69,12 @@ TEST_CASE("a plot of a key that is not there names those that are") {
   chart_choice wanted;
   wanted.y = "halfrtt";
   CHECK_THROWS_WITH(chart_of(ways(), wanted),
-                    Contains("no line has halfrtt as a number") && Contains("half_rtt_us"));
+                    contains("no line has halfrtt as a number") && contains("half_rtt_us"));
   wanted.y = "p90";
   wanted.x = "sice";
-  CHECK_THROWS_WITH(chart_of(ways(), wanted), Contains("no line has sice") && Contains("size"));
-  CHECK_THROWS_WITH(chart_of({}, {}), Contains("--json"));
+  CHECK_THROWS_WITH(chart_of(ways(), wanted), contains("no line has sice") && contains("size"));
+  CHECK_THROWS_WITH(chart_of({}, {}), contains("--json"));
   CHECK_THROWS_WITH(chart_of(ways(), {.relative_to = "bsic"}),
-                    Contains("there are: basic; one thread"));
-  CHECK_THROWS_WITH(chart_of(parse_lines("{\"a\":\"b\"}"), {}), Contains("a figure that is known"));
+                    contains("there are: basic; one thread"));
+  CHECK_THROWS_WITH(chart_of(parse_lines("{\"a\":\"b\"}"), {}), contains("a figure that is known"));
 }

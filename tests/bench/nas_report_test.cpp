@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "compare/nas.hpp"
+#include "support/catch.hpp"
 
 namespace {
 
@@ -46,16 +46,16 @@ TEST_CASE("a NAS benchmark whose verification failed is not verified") {
 
 TEST_CASE("output without the report of a NAS benchmark names what is missing") {
   CHECK_THROWS_WITH(parse_nas_report("Segmentation fault\n"),
-                    Catch::Contains("\"Mop/s total =\" is missing"));
+                    weft::tests::contains("\"Mop/s total =\" is missing"));
   CHECK_THROWS_WITH(parse_nas_report(with(report_of_3_4, "Verification    =", "Verified")),
-                    Catch::Contains("\"Verification =\" is missing"));
+                    weft::tests::contains("\"Verification =\" is missing"));
   CHECK_THROWS_WITH(parse_nas_report(with(report_of_3_4, "2634.60", "*******")),
-                    Catch::Contains("which is no number"));
+                    weft::tests::contains("which is no number"));
 }
 
 TEST_CASE("a folder without NAS benchmarks is refused with what would be one") {
   CHECK_THROWS_WITH(weft::bench::find_nas_tree("/proc/self"),
-                    Catch::Contains("no folder NPB3.x-MPI"));
+                    weft::tests::contains("no folder NPB3.x-MPI"));
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "page/html.hpp"
 #include "page/picture.hpp"
 #include "page/plan.hpp"
 #include "page_fixture.hpp"
+#include "support/catch.hpp"
 #include "xml.hpp"
 
 using namespace weft::bench;
 using namespace weft::bench::page;
-using Catch::Matchers::Contains;
+using weft::tests::contains;
 using weft::tests::count_of;
 using weft::tests::example_paper;
 using weft::tests::example_records;
@@ -24,11 +23,11 @@ TEST_CASE("a page has a picture with every series, a verdict for each claim, and
   CHECK(count_of("<g class=\"series ", html) == 5);
   CHECK(count_of("data-verdict=\"agrees\"", html) == 3);
   CHECK(count_of("data-verdict=\"not measured\"", html) == 1);
-  CHECK_THAT(html, Contains("<b>3 of 4</b>"));
-  CHECK_THAT(html, Contains("no &lt;device&gt;"));
-  CHECK_THAT(html, Contains("no such machine"));
-  CHECK_THAT(html, Contains("here: 1 against 2 µs · paper: 1 against 2"));
-  CHECK_THAT(html, Contains("A &lt;paper&gt; &amp; more"));
+  CHECK_THAT(html, contains("<b>3 of 4</b>"));
+  CHECK_THAT(html, contains("no &lt;device&gt;"));
+  CHECK_THAT(html, contains("no such machine"));
+  CHECK_THAT(html, contains("here: 1 against 2 µs · paper: 1 against 2"));
+  CHECK_THAT(html, contains("A &lt;paper&gt; &amp; more"));
   CHECK(count_of("<script", html) == 0);
   CHECK(count_of("http", html) == count_of("http://www.w3.org/2000/svg", html));
 }
@@ -38,8 +37,8 @@ TEST_CASE("a page without any result says so everywhere") {
   const std::string html = html_of(papers, {}, json::object());
   CHECK(weft::tests::xml_fault(html) == "");
   CHECK(count_of("data-verdict=\"not measured\"", html) == 4);
-  CHECK_THAT(html, Contains("<b>0 of 4</b>"));
-  CHECK_THAT(html, Contains("turns was not run"));
+  CHECK_THAT(html, contains("<b>0 of 4</b>"));
+  CHECK_THAT(html, contains("turns was not run"));
 }
 
 TEST_CASE("values are selected by the keys of lines, relative ones divided at the same x") {
@@ -62,7 +61,7 @@ TEST_CASE("several lines for one place become their median, with a note") {
   const figure one = figure_of(of, of.experiments[0], measured);
   CHECK(value_at(one, "fast", 4)->y == 3);
   REQUIRE(!one.notes.empty());
-  CHECK_THAT(one.notes[0], Contains("up to 3 lines"));
+  CHECK_THAT(one.notes[0], contains("up to 3 lines"));
 }
 
 TEST_CASE("a claim holds, does not hold, or says that the spreads overlap") {
@@ -75,7 +74,7 @@ TEST_CASE("a claim holds, does not hold, or says that the spreads overlap") {
   what.right = {.series = {}, .x = {}, .number = 1.1};
   what.is = relation::below;
   CHECK(judge(what, in, "µs").is == outcome::agrees);
-  CHECK_THAT(judge(what, in, "µs").here, Contains("overlap"));
+  CHECK_THAT(judge(what, in, "µs").here, contains("overlap"));
   what.is = relation::near;
   CHECK(judge(what, in, "µs").is == outcome::agrees);
   what.right.number = 1.2;
@@ -104,7 +103,7 @@ TEST_CASE("a wrong description is refused with the place of its fault") {
   const auto refused = [](auto change, const std::string& text) {
     json wrong = example_paper();
     change(wrong);
-    CHECK_THROWS_WITH(read_paper(wrong), Contains(text));
+    CHECK_THROWS_WITH(read_paper(wrong), contains(text));
   };
   refused([](json& in) { in["experiments"][0]["series"][1].erase("y"); },
           "experiments[0] (example-1): series[1] (slow): there is no key \"y\"");
@@ -126,7 +125,7 @@ TEST_CASE("a key that a description cannot have is refused, with a near one") {
   const auto refused = [](const char* place, const char* key, const std::string& text) {
     json wrong = example_paper();
     wrong[json::json_pointer(place)][key] = 1;
-    CHECK_THROWS_WITH(read_paper(wrong), Contains(text));
+    CHECK_THROWS_WITH(read_paper(wrong), contains(text));
   };
   refused("", "experimets", "there can be no key \"experimets\"; is it \"experiments\"?");
   refused("/experiments/0", "relative",
@@ -156,5 +155,5 @@ TEST_CASE("only named papers and experiments are kept, and an unknown name lists
   const std::vector<paper> all{read_paper(example_paper())};
   CHECK(chosen(all, {"example/2"}).at(0).experiments.size() == 1);
   CHECK(chosen(all, {"example"}).at(0).experiments.size() == 2);
-  CHECK_THROWS_WITH(chosen(all, {"exmaple"}), Contains("there are: example, example/example-1"));
+  CHECK_THROWS_WITH(chosen(all, {"exmaple"}), contains("there are: example, example/example-1"));
 }

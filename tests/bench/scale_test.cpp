@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "plot/scale.hpp"
 #include "plot/text.hpp"
+#include "support/catch.hpp"
 
 using namespace weft::plot;
 

@@ -2,10 +2,10 @@
 // How commands of the benchmarks end.
 #include <signal.h>
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <string>
 
+#include "support/catch.hpp"
 #include "support/subprocess.hpp"
 
 using namespace weft::bench;
@@ -21,7 +21,7 @@ TEST_CASE("A command that ends by itself has its status and its output") {
   const command_result ended = run_command(shell("echo out; echo err >&2; exit 3"), 20s);
   CHECK(ended.status == 3);
   CHECK(ended.out == "out\n");
-  CHECK_THAT(ended.reason(), Catch::Contains("exit code 3") && Catch::Contains("err"));
+  CHECK_THAT(ended.reason(), weft::tests::contains("exit code 3") && weft::tests::contains("err"));
 }
 
 TEST_CASE("A command that does not end in time is ended, and says before what it waits for") {

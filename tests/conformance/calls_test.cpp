@@ -6,10 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "conversation.hpp"
 #include "one_thread.hpp"
+#include "support/catch.hpp"
 
 using namespace conformance;
 using namespace weft;

@@ -2,7 +2,6 @@
 // Two transports to one peer, over which one message is striped.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "conversation.hpp"
+#include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "support/skip.hpp"
 
@@ -92,5 +92,5 @@ TEST_CASE(
   second.join();
   CHECK_NOTHROW(failure ? std::rethrow_exception(failure) : void());
   for (const std::string& way : {way_there, way_back})
-    CHECK_THAT(way, Catch::StartsWith("2 links: tcp"));
+    CHECK_THAT(way, weft::tests::starts_with("2 links: tcp"));
 }

@@ -7,10 +7,9 @@
 #include <chrono>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "conversation.hpp"
 #include "one_thread.hpp"
+#include "support/catch.hpp"
 
 using namespace conformance;
 using namespace weft;

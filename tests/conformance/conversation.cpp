@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "api/core.hpp"
+#include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "transports/fake/factory.hpp"
 

@@ -7,13 +7,12 @@
 
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
 #include <weft/context_address.hpp>
 #include <weft/coro/pool.hpp>
 
 #include "conversation.hpp"
 #include "lanes.hpp"
+#include "support/catch.hpp"
 #include "support/transports.hpp"
 
 using namespace conformance;

@@ -3,20 +3,19 @@
 #include <algorithm>
 #include <array>
 
-#include <catch2/catch.hpp>
-
 #include <weft/context_address.hpp>
 #include <weft/region.hpp>
 #include <weft/stream.hpp>
 
 #include "conversation.hpp"
 #include "lanes.hpp"
+#include "support/catch.hpp"
 #include "support/refusal.hpp"
 #include "support/transports.hpp"
 
 using namespace conformance;
 using namespace weft;
-using Catch::Contains;
+using weft::tests::contains;
 using weft::tests::refusal;
 
 namespace {
@@ -131,30 +130,30 @@ TEST_CASE("lanes: handles") {
   CHECK(one.world()[0].lane_number() == 1);  // the world of a lane is that of its number
   CHECK(one.world()[0].id() == 0);
   CHECK(ctx.peer(self.lane(1).id()) == self.lane(1));
-  CHECK_THAT(ctx.describe(), Contains("lane: 0 of 2"));
-  CHECK_THAT(one.describe(), Contains("lane: 1 of 2"));
+  CHECK_THAT(ctx.describe(), contains("lane: 0 of 2"));
+  CHECK_THAT(one.describe(), contains("lane: 1 of 2"));
 }
 
 TEST_CASE("lanes: one that does not exist") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   CAPTURE(transport);
   context a(with_lanes(2, transport)), b(with_lanes(3, transport));
-  CHECK_THAT(refusal([&] { a.lane(2); }), Contains("2 lanes") && Contains("no lane 2"));
-  CHECK_THAT(refusal([&] { a.lane(1).lane(0); }), Contains("ask the context"));
+  CHECK_THAT(refusal([&] { a.lane(2); }), contains("2 lanes") && contains("no lane 2"));
+  CHECK_THAT(refusal([&] { a.lane(1).lane(0); }), contains("ask the context"));
   CHECK_THAT(refusal([&] { static_cast<void>(a.world()[0].lane(2)); }),
-             Contains("2 lanes") && Contains("no lane 2"));
+             contains("2 lanes") && contains("no lane 2"));
   const endpoint other = peer_at(a.lane(1), context_address_of(b));
-  CHECK_THAT(refusal([&] { static_cast<void>(other.lane(32)); }), Contains("no lane 32"));
+  CHECK_THAT(refusal([&] { static_cast<void>(other.lane(32)); }), contains("no lane 32"));
   const endpoint missing = other.lane(3);
   std::byte word{};
   CHECK_THAT(refusal([&] { sync_wait(a.lane(1), missing.send(const_buffer(&word, 1), tag{1})); }),
-             Contains("3 lanes") && Contains("no lane 3"));
+             contains("3 lanes") && contains("no lane 3"));
   CHECK_THAT(refusal([&] { sync_wait(a.lane(1), missing.recv(mutable_buffer(&word, 1), tag{1})); }),
-             Contains("3 lanes") && Contains("no lane 3"));
+             contains("3 lanes") && contains("no lane 3"));
   CHECK_THAT(refusal([&] {
                sync_wait(a.lane(1), missing.put(const_buffer(&word, 1), remote_region{1, 0, 8}));
              }),
-             Contains("3 lanes") && Contains("no lane 3"));
+             contains("3 lanes") && contains("no lane 3"));
   // The others are well.
   sync_wait(a.lane(1), other.lane(2).send(const_buffer(&word, 1), tag{1}));
   const received got = sync_wait(b.lane(2), b.lane(2).recv(mutable_buffer(&word, 1), any_tag));

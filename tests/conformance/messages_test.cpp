@@ -8,10 +8,9 @@
 #include <span>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "conversation.hpp"
 #include "one_thread.hpp"
+#include "support/catch.hpp"
 
 using namespace conformance;
 using namespace weft;

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "conversation.hpp"
+#include "support/catch.hpp"
 
 using namespace conformance;
 using namespace weft;

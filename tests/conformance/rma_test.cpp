@@ -7,9 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "conversation.hpp"
+#include "support/catch.hpp"
 
 using namespace conformance;
 using namespace weft;

@@ -4,9 +4,8 @@
 #include <array>
 #include <random>
 
-#include <catch2/catch.hpp>
-
 #include "conversation.hpp"
+#include "support/catch.hpp"
 
 using namespace conformance;
 using namespace weft;

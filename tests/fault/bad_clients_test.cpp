@@ -4,10 +4,9 @@
 #include <iostream>
 #include <numeric>
 
-#include <catch2/catch.hpp>
-
 #include "bad_clients.hpp"
 #include "job.hpp"
+#include "support/catch.hpp"
 #include "wireup/job_key.hpp"
 
 using namespace fault;

@@ -2,8 +2,7 @@
 // Many connections that begin and end, in good order or not: programs/churn.cpp.
 #include <iostream>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "wireup/job_key.hpp"
 #include "world.hpp"
 

@@ -4,9 +4,8 @@
 #include <cstdlib>
 #include <ctime>
 
-#include <catch2/catch.hpp>
-
 #include "job.hpp"
+#include "support/catch.hpp"
 
 using namespace fault;
 

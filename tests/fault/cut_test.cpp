@@ -6,9 +6,8 @@
 #include <iostream>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "job.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 
 using namespace fault;

@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "world.hpp"
 

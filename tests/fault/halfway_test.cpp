@@ -9,11 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
 #include "halfway.hpp"
+#include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "world.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that writes garbage over everything that it shares: programs/hostile.cpp.
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "world.hpp"
 
 namespace {

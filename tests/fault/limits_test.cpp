@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits that are reached: on descriptors, address space and locked memory.
-#include <catch2/catch.hpp>
-
 #include "job.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 
 using namespace fault;

@@ -12,8 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "support/skip.hpp"
 #include "wireup/job_key.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A name server that does not answer delays only the operation that asked it: the context can still
 // end.
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "world.hpp"
 
 using namespace fault;

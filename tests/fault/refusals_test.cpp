@@ -4,9 +4,8 @@
 #include <cstring>
 #include <iostream>
 
-#include <catch2/catch.hpp>
-
 #include "job.hpp"
+#include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "support/skip.hpp"
 

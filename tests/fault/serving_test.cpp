@@ -7,9 +7,8 @@
 #include <chrono>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "serving.hpp"
+#include "support/catch.hpp"
 #include "world.hpp"
 
 using namespace fault;

@@ -6,9 +6,8 @@
 #include <iostream>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "job.hpp"
+#include "support/catch.hpp"
 
 using namespace fault;
 using namespace std::chrono_literals;

@@ -2,11 +2,11 @@
 // Barriers of whole jobs.
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
 #include <string>
 
+#include "support/catch.hpp"
 #include "support/transports.hpp"
 
 namespace {
@@ -44,5 +44,5 @@ TEST_CASE("barrier: ends for everybody when a rank dies") {
   CAPTURE(end.said);
   CHECK(end.status == 128 + SIGKILL);
   for (const char* rank : {"0", "2", "3", "4", "5", "6", "7"})
-    CHECK_THAT(end.said, Catch::Contains("rank " + std::string(rank) + " knows"));
+    CHECK_THAT(end.said, weft::tests::contains("rank " + std::string(rank) + " knows"));
 }

@@ -2,11 +2,11 @@
 // Groups and collectives of whole jobs: programs/collectives.cpp.
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
 #include <string>
 
+#include "support/catch.hpp"
 #include "support/transports.hpp"
 
 namespace {
@@ -63,8 +63,8 @@ TEST_CASE("collectives: when a rank dies, all end with one error, and go on with
   CHECK(end.status == 128 + SIGKILL);
   CHECK(end.said.find("failed") == std::string::npos);
   for (const char* rank : {"0", "2", "3", "4"})
-    CHECK_THAT(end.said,
-               Catch::Contains(std::string("rank ") + rank + ": rank 1 of the group is lost"));
+    CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank +
+                                               ": rank 1 of the group is lost"));
 }
 
 TEST_CASE("collectives: one that a rank stops ends for all") {
@@ -73,6 +73,6 @@ TEST_CASE("collectives: one that a rank stops ends for all") {
   CAPTURE(transport, end.said);
   CHECK(end.status == 0);
   for (const char* rank : {"2", "3"})
-    CHECK_THAT(end.said,
-               Catch::Contains(std::string("rank ") + rank + ": rank 1 of the group stopped"));
+    CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank +
+                                               ": rank 1 of the group stopped"));
 }

@@ -15,10 +15,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "support/transports.hpp"
 
 using namespace weft;

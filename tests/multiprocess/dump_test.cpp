@@ -2,11 +2,11 @@
 // What ranks print when a signal asks what they wait for.
 #include <signal.h>
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "launcher.hpp"
+#include "support/catch.hpp"
 
 namespace {
 
@@ -47,6 +47,6 @@ TEST_CASE("a handler of the application is not replaced by that of dumps") {
   job.wait_for_output("[1] own handler");
   job.signal(SIGTERM);
   CHECK(job.wait() == 128 + SIGTERM);
-  CHECK_THAT(job.err(), Catch::Contains("dumps: none, the application handles SIGQUIT"));
-  CHECK_THAT(job.err(), !Catch::Contains("pending operations"));
+  CHECK_THAT(job.err(), weft::tests::contains("dumps: none, the application handles SIGQUIT"));
+  CHECK_THAT(job.err(), !weft::tests::contains("pending operations"));
 }

@@ -6,12 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <string>
 
 #include <weft/weft.hpp>
 
 #include "runtime/fd.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;
@@ -107,7 +107,7 @@ TEST_CASE("death: of a process that has forked, over TCP, is seen while its chil
 
   CHECK(run(ctx, how_it_ends(peer)) == errc::peer_lost);
   // No process listens at its listener any more.
-  CHECK_THAT(run(ctx, request_connection(ctx, address)), Catch::Contains("nobody listens"));
+  CHECK_THAT(run(ctx, request_connection(ctx, address)), weft::tests::contains("nobody listens"));
 
   life.says = {};
   CHECK(told.word() == "the child has lived");

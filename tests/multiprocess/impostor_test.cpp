@@ -10,9 +10,8 @@
 #include <future>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/fd.hpp"
+#include "support/catch.hpp"
 #include "wireup/address.hpp"
 #include "wireup/connection_manager.hpp"
 #include "wireup/locator.hpp"
@@ -89,5 +88,5 @@ TEST_CASE("impostor: a context that somebody leads to itself does not take it fo
                               answered.set_value(c ? "it was let in" : why.text);
                             });
   between.begin(wireup::parse_locator(victim.self().locator)->socket_name);
-  CHECK_THAT(answered.get_future().get(), Catch::Contains("it says that it is this context"));
+  CHECK_THAT(answered.get_future().get(), weft::tests::contains("it says that it is this context"));
 }

@@ -2,11 +2,11 @@
 // Jobs whose ranks have several lanes, each rank another number of them.
 #include <sys/wait.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
 #include <string>
 
+#include "support/catch.hpp"
 #include "support/transports.hpp"
 
 namespace {
@@ -44,5 +44,6 @@ TEST_CASE("lanes: the death of a process ends its peers in all lanes") {
   CHECK(end.status == 128 + SIGKILL);
   for (const char* lane : {"rank 0 lane 0", "rank 2 lane 0", "rank 2 lane 1", "rank 2 lane 2"})
     for (const char* dead : {"0", "1"})
-      CHECK_THAT(end.said, Catch::Contains(lane + std::string(" knows of lane ") + dead + " lost"));
+      CHECK_THAT(end.said,
+                 weft::tests::contains(lane + std::string(" knows of lane ") + dead + " lost"));
 }

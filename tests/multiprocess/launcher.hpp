@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/fd.hpp"
+#include "support/catch.hpp"
 
 namespace weft::tests {
 

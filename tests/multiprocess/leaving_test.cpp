@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <string>
+
+#include "support/catch.hpp"
 
 namespace {
 

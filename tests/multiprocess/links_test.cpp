@@ -7,8 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "support/transports.hpp"
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/qdma.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 namespace {
 

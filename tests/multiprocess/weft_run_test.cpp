@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <fstream>
 #include <optional>
@@ -19,6 +18,7 @@
 
 #include "launcher.hpp"
 #include "runtime/fd.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 
 namespace {
@@ -42,7 +42,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 }
 
 using strings = std::vector<std::string>;
-using Catch::Contains;
+using weft::tests::contains;
 
 }  // namespace
 
@@ -102,11 +102,11 @@ TEST_CASE("rank 0 gets the input, the others none") {
 TEST_CASE("what cannot be started is said clearly") {
   launcher missing({"-n", "2", "no-such-program-anywhere"});
   CHECK(missing.wait() == 127);
-  CHECK_THAT(missing.err(), Contains("cannot start 'no-such-program-anywhere'") &&
-                                Contains("./no-such-program-anywhere"));
+  CHECK_THAT(missing.err(), contains("cannot start 'no-such-program-anywhere'") &&
+                                contains("./no-such-program-anywhere"));
   launcher no_program({"-n", "2", "/etc/passwd"});
   CHECK(no_program.wait() == 126);
-  CHECK_THAT(no_program.err(), Contains("Permission denied"));
+  CHECK_THAT(no_program.err(), contains("Permission denied"));
 }
 
 TEST_CASE("a wrong command line is said clearly") {
@@ -118,7 +118,7 @@ TEST_CASE("a wrong command line is said clearly") {
                                    {"-n", "2", "--what", "true"}}) {
     launcher job(arguments);
     CHECK(job.wait() == 2);
-    CHECK_THAT(job.err(), Contains("--help"));
+    CHECK_THAT(job.err(), contains("--help"));
   }
   for (const std::string program : {"weft-info", "weft-bench", "heat", "pingpong", "weft-pipe"}) {
     const std::string file = WEFT_TEST_BIN_DIR "/" + program;
@@ -130,7 +130,7 @@ TEST_CASE("a wrong command line is said clearly") {
   }
   launcher help({"--help"});
   CHECK(help.wait() == 0);
-  CHECK_THAT(help.out(), Contains("weft-run -n N") && Contains("WEFT_RANK"));
+  CHECK_THAT(help.out(), contains("weft-run -n N") && contains("WEFT_RANK"));
 }
 
 TEST_CASE("options of the program are its own") {
@@ -148,12 +148,12 @@ TEST_CASE("options of the program are its own") {
 TEST_CASE("the exit status is that of the rank that failed first") {
   launcher failed(shell({"-n", "3"}, "test $WEFT_RANK != 1 || exit 42"));
   CHECK(failed.wait() == 42);
-  CHECK_THAT(failed.err(), Contains("weft-run: rank 1 (pid ") && Contains("ended with status 42"));
+  CHECK_THAT(failed.err(), contains("weft-run: rank 1 (pid ") && contains("ended with status 42"));
   launcher killed(shell({"-n", "3"}, "test $WEFT_RANK != 2 || kill -SEGV $$"));
   CHECK(killed.wait() == 128 + SIGSEGV);
   CHECK_THAT(killed.err(),
-             Contains("weft-run: rank 2 (pid ") && Contains("was killed by signal 11 (Segm"));
-  CHECK_THAT(killed.err(), !Contains("failures"));
+             contains("weft-run: rank 2 (pid ") && contains("was killed by signal 11 (Segm"));
+  CHECK_THAT(killed.err(), !contains("failures"));
   // Rank 0 fails when weft-run has seen the end of rank 1.
   launcher both(shell({"-n", "2"},
                       "f=${TMPDIR:-/tmp}/weft-first-$PPID; "
@@ -161,7 +161,7 @@ TEST_CASE("the exit status is that of the rank that failed first") {
                       "until test -e $f; do sleep 0.01; done; p=$(cat $f); rm $f; "
                       "while test -d /proc/$p; do sleep 0.01; done; exit 1"));
   CHECK(both.wait() == 42);
-  CHECK_THAT(both.err(), Contains("the first of 2 failures: rank 1 (pid "));
+  CHECK_THAT(both.err(), contains("the first of 2 failures: rank 1 (pid "));
 }
 
 TEST_CASE("a crash leaves the others alone, unless asked otherwise") {
@@ -211,7 +211,7 @@ TEST_CASE("the second SIGINT or SIGTERM kills") {
   job.wait_for_output("[1] no");
   job.signal(number);
   CHECK(job.wait() == 128 + SIGKILL);
-  CHECK_THAT(job.err(), Contains("killed"));
+  CHECK_THAT(job.err(), contains("killed"));
 }
 
 TEST_CASE("ranks die with their launcher") {
@@ -271,21 +271,21 @@ TEST_CASE("a rank that the job does not have is refused with the ranks that it h
   launcher job({"-n", "2", WEFT_TEST_BIN_DIR "/tests/crowd"});
   CHECK(job.wait() == 1);
   CHECK_THAT(job.err(),
-             Contains("crowd: there is no rank 2 in a group of 2; its ranks are 0 to 1"));
+             contains("crowd: there is no rank 2 in a group of 2; its ranks are 0 to 1"));
 }
 
 TEST_CASE("a rank that ends before it was met is told as such, whatever follows it") {
   launcher job(shell({"-n", "2", "--kill-on-failure"},
                      "test $WEFT_RANK = 1 && exit 0; exec " WEFT_TEST_BIN_DIR "/tests/contexts"));
   CHECK(job.wait() == 1);
-  CHECK_THAT(job.err(), Contains("left"));
+  CHECK_THAT(job.err(), contains("left"));
 }
 
 TEST_CASE("without descriptors the cure is named") {
   if (WEFT_TEST_SANITIZED) return weft::tests::skip("the sanitizer needs descriptors of its own");
   launcher job(shell({"-n", "1"}, "ulimit -n 8; exec " WEFT_TEST_BIN_DIR "/weft-run -n 2 true"));
   CHECK(job.wait() == 1);
-  CHECK_THAT(job.err(), Contains("weft-run: ") && Contains("ulimit -n"));
+  CHECK_THAT(job.err(), contains("weft-run: ") && contains("ulimit -n"));
 }
 
 TEST_CASE("a closed standard descriptor does no harm") {

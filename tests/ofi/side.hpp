@@ -11,7 +11,6 @@
 #include <rdma/fi_tagged.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +20,8 @@
 #include <numeric>
 #include <span>
 #include <vector>
+
+#include "support/catch.hpp"
 
 namespace ofi_test {
 

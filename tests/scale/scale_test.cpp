@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <set>
 
 #include "scale/report.hpp"
+#include "support/catch.hpp"
 
 namespace {
 

@@ -6,10 +6,9 @@
 #include <cstdio>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "sim/plants.hpp"
 #include "sim/shrink.hpp"
+#include "support/catch.hpp"
 
 using namespace sim;
 

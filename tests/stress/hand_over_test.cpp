@@ -14,12 +14,11 @@
 #include <string>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
 #include "runtime/doorbell.hpp"
 #include "runtime/membarrier.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 

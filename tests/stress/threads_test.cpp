@@ -11,11 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
 #include "runtime/progress_lock.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 

@@ -5,13 +5,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <vector>
 
 #include "runtime/fd.hpp"
+#include "support/catch.hpp"
 
 namespace weft::tests {
 

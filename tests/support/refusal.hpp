@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include <weft/error.hpp>
+
+#include "support/catch.hpp"
 
 namespace weft::tests {
 

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "transports/verbs/ladder/pipe.hpp"
 

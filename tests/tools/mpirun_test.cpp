@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How weft-mpirun interprets its command line, and recognises that a job runs on weft.
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/catch.hpp"
 #include "weft-mpirun/command.hpp"
 #include "weft-mpirun/options.hpp"
 #include "weft-mpirun/provider.hpp"
@@ -145,14 +145,14 @@ TEST_CASE("the provider is looked for in the own tree, then where the user says"
   fs::create_directories(tree / "other");
   const auto folders =
       provider_folders(tree / "bin" / "weft-mpirun", "@" + (tree / "other").string());
-  CHECK_THROWS_WITH(find_provider(folders),
-                    Catch::Contains("--provider") && Catch::Contains((tree / "other").string()));
+  CHECK_THROWS_WITH(find_provider(folders), weft::tests::contains("--provider") &&
+                                                weft::tests::contains((tree / "other").string()));
   std::ofstream(tree / "other" / provider_file) << "x";
   CHECK(find_provider(folders) == tree / "other");
   std::ofstream(tree / "lib" / provider_file) << "x";
   CHECK(find_provider(folders) == tree / "lib");
   CHECK_THROWS_WITH(check_provider(tree / "lib", (tree / "lib").string()),
-                    Catch::Contains("cannot be loaded"));
+                    weft::tests::contains("cannot be loaded"));
   fs::remove_all(tree);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 
 #include <unistd.h>
 
@@ -8,10 +7,11 @@
 
 #include "picture.hpp"
 #include "pictures.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 
 using namespace heat;
-using Catch::Matchers::Contains;
+using weft::tests::contains;
 namespace fs = std::filesystem;
 
 namespace {
@@ -68,17 +68,17 @@ TEST_CASE("a file's problem is told with its name") {
   const fs::path bad = s.folder / "bad.pgm";
   std::ofstream(bad) << "P5 10 10 255\nshort";
   CHECK_THAT(problem([&] { read_picture(bad); }),
-             Contains(bad.string()) && Contains("byte 13: truncated"));
-  CHECK_THAT(problem([&] { read_picture(s.folder / "none.pgm"); }), Contains("No such file"));
-  CHECK_THAT(problem([&] { read_picture(s.folder); }), Contains("is a directory"));
+             contains(bad.string()) && contains("byte 13: truncated"));
+  CHECK_THAT(problem([&] { read_picture(s.folder / "none.pgm"); }), contains("No such file"));
+  CHECK_THAT(problem([&] { read_picture(s.folder); }), contains("is a directory"));
 
   const picture grey = tests::pattern(2, 2, 1, 255), colour = tests::pattern(2, 2, 3, 255);
-  CHECK_THAT(problem([&] { write_picture(s.folder / "a.jpg", grey); }), Contains("must end in"));
-  CHECK_THAT(problem([&] { write_picture(s.folder / "a.pgm", colour); }), Contains("grey only"));
-  CHECK_THAT(problem([&] { write_picture(s.folder / "a.ppm", grey); }), Contains("colours"));
-  CHECK_THAT(problem([&] { check_writable(s.folder / "a.pgm", 3); }), Contains("grey only"));
+  CHECK_THAT(problem([&] { write_picture(s.folder / "a.jpg", grey); }), contains("must end in"));
+  CHECK_THAT(problem([&] { write_picture(s.folder / "a.pgm", colour); }), contains("grey only"));
+  CHECK_THAT(problem([&] { write_picture(s.folder / "a.ppm", grey); }), contains("colours"));
+  CHECK_THAT(problem([&] { check_writable(s.folder / "a.pgm", 3); }), contains("grey only"));
   CHECK_THAT(problem([&] { write_picture(s.folder / "no" / "a.pgm", grey); }),
-             Contains("cannot be created: No such file"));
+             contains("cannot be created: No such file"));
 }
 
 TEST_CASE("a full disk is noticed") {
@@ -86,5 +86,5 @@ TEST_CASE("a full disk is noticed") {
   if (!fs::exists("/dev/full")) return weft::tests::skip("no /dev/full here");
   fs::create_symlink("/dev/full", s.folder / "full.pgm");
   CHECK_THAT(problem([&] { write_picture(s.folder / "full.pgm", tests::pattern(9, 9, 1, 255)); }),
-             Contains("cannot be written: No space left"));
+             contains("cannot be written: No space left"));
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 
 #include "formats.hpp"
 #include "pictures.hpp"
+#include "support/catch.hpp"
 
 using namespace heat;
-using Catch::Matchers::Contains;
+using weft::tests::contains;
 using namespace std::string_literals;
 
 namespace {
@@ -82,19 +82,19 @@ TEST_CASE("PNG of other kinds becomes grey or colour") {
 
 TEST_CASE("what is wrong in a bad PNG") {
   const std::string good = encode_png(tests::pattern(13, 7, 3, 255));
-  CHECK_THAT(png_problem(good.substr(0, 20)), Contains("byte 16") && Contains("truncated"));
+  CHECK_THAT(png_problem(good.substr(0, 20)), contains("byte 16") && contains("truncated"));
   std::string flipped = good;
   flipped[good.find("IDAT") + 8] ^= 1;
   CHECK(png_problem(flipped) != "none");
-  CHECK_THAT(png_problem(png(0, 1, 8, 0, "", "")), Contains("IHDR"));
-  CHECK_THAT(png_problem(png(2, 1, 8, 3, "", "\0\1\0"s)), Contains("PLTE"));
-  CHECK_THAT(png_problem(png(4, 4, 8, 0, "", "\0\1\2\3\4"s)), Contains("byte"));
+  CHECK_THAT(png_problem(png(0, 1, 8, 0, "", "")), contains("IHDR"));
+  CHECK_THAT(png_problem(png(2, 1, 8, 3, "", "\0\1\0"s)), contains("PLTE"));
+  CHECK_THAT(png_problem(png(4, 4, 8, 0, "", "\0\1\2\3\4"s)), contains("byte"));
 }
 
 TEST_CASE("a PNG header that promises more than the file holds is refused before memory is taken") {
-  CHECK_THAT(png_problem(png(16000, 16000, 8, 0, "", "\0\1"s)), Contains("do not fit into"));
+  CHECK_THAT(png_problem(png(16000, 16000, 8, 0, "", "\0\1"s)), contains("do not fit into"));
   CHECK_THAT(png_problem(png(100000, 100000, 8, 2, "", "\0\1"s)),
-             Contains("more than this program"));
+             contains("more than this program"));
 }
 
 TEST_CASE("every beginning of a PNG is refused, and none of its changed bytes does harm") {

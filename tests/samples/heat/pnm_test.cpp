@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "formats.hpp"
 #include "pictures.hpp"
+#include "support/catch.hpp"
 
 using namespace heat;
-using Catch::Matchers::Contains;
+using weft::tests::contains;
 using namespace std::string_literals;
 
 namespace {
@@ -50,36 +49,36 @@ TEST_CASE("a second picture in the same file is left alone") {
 }
 
 TEST_CASE("what is wrong in a bad file, and where") {
-  CHECK_THAT(pnm_problem(""), Contains("byte 0") && Contains("neither"));
-  CHECK_THAT(pnm_problem("P"), Contains("byte 0") && Contains("neither"));
-  CHECK_THAT(pnm_problem("P4 8 1 x"), Contains("neither"));
-  CHECK_THAT(pnm_problem("GIF89a"), Contains("neither"));
-  CHECK_THAT(pnm_problem("P5"), Contains("byte 2") && Contains("ends before the width"));
-  CHECK_THAT(pnm_problem("P5 #no end"), Contains("ends before the width"));
+  CHECK_THAT(pnm_problem(""), contains("byte 0") && contains("neither"));
+  CHECK_THAT(pnm_problem("P"), contains("byte 0") && contains("neither"));
+  CHECK_THAT(pnm_problem("P4 8 1 x"), contains("neither"));
+  CHECK_THAT(pnm_problem("GIF89a"), contains("neither"));
+  CHECK_THAT(pnm_problem("P5"), contains("byte 2") && contains("ends before the width"));
+  CHECK_THAT(pnm_problem("P5 #no end"), contains("ends before the width"));
   CHECK_THAT(pnm_problem("P5 -1 1 255\n"),
-             Contains("byte 3") && Contains("the width must be a number"));
-  CHECK_THAT(pnm_problem("P5 0 1 255\n"), Contains("byte 3") && Contains("the width is 0"));
-  CHECK_THAT(pnm_problem("P5 1 0 255\n"), Contains("byte 5") && Contains("the height is 0"));
-  CHECK_THAT(pnm_problem("P5 1 1 0\nx"), Contains("the maximum value is 0"));
-  CHECK_THAT(pnm_problem("P5 1 1 65536\nx"), Contains("byte 7") && Contains("from 1 to 65535"));
-  CHECK_THAT(pnm_problem("P5 1 1 255"), Contains("one blank must end the header"));
-  CHECK_THAT(pnm_problem("P5 1 1 255#\nx"), Contains("one blank must end the header"));
+             contains("byte 3") && contains("the width must be a number"));
+  CHECK_THAT(pnm_problem("P5 0 1 255\n"), contains("byte 3") && contains("the width is 0"));
+  CHECK_THAT(pnm_problem("P5 1 0 255\n"), contains("byte 5") && contains("the height is 0"));
+  CHECK_THAT(pnm_problem("P5 1 1 0\nx"), contains("the maximum value is 0"));
+  CHECK_THAT(pnm_problem("P5 1 1 65536\nx"), contains("byte 7") && contains("from 1 to 65535"));
+  CHECK_THAT(pnm_problem("P5 1 1 255"), contains("one blank must end the header"));
+  CHECK_THAT(pnm_problem("P5 1 1 255#\nx"), contains("one blank must end the header"));
   CHECK_THAT(pnm_problem("P5 1 1 100\n\xff"),
-             Contains("a sample is 255, above the maximum of 100"));
-  CHECK_THAT(pnm_problem("P2 2 1 9 3 10"), Contains("byte 11") && Contains("a sample is 10"));
+             contains("a sample is 255, above the maximum of 100"));
+  CHECK_THAT(pnm_problem("P2 2 1 9 3 10"), contains("byte 11") && contains("a sample is 10"));
   CHECK_THAT(pnm_problem("P2 2 1 9 3 x"),
-             Contains("byte 11") && Contains("a sample must be a number"));
-  CHECK_THAT(pnm_problem("P2 3 1 9 3 3  "), Contains("ends before a sample"));
+             contains("byte 11") && contains("a sample must be a number"));
+  CHECK_THAT(pnm_problem("P2 3 1 9 3 3  "), contains("ends before a sample"));
   CHECK_THAT(pnm_problem("P5 2 2 255\nabc"),
-             Contains("byte 11") && Contains("take 4 bytes") && Contains("the file has 3"));
+             contains("byte 11") && contains("take 4 bytes") && contains("the file has 3"));
 }
 
 TEST_CASE("a header that promises more than the file holds is refused before memory is taken") {
-  CHECK_THAT(pnm_problem("P5 99999999999999999999999 1 255\n"), Contains("99999999999999999999"));
-  CHECK_THAT(pnm_problem("P5 268435456 268435456 255\n"), Contains("more than this program takes"));
-  CHECK_THAT(pnm_problem("P6 16384 16384 255\n"), Contains("more than this program takes"));
-  CHECK_THAT(pnm_problem("P5 16384 16384 255\n"), Contains("truncated"));
-  CHECK_THAT(pnm_problem("P2 16384 16384 255\n1 2 3"), Contains("truncated"));
+  CHECK_THAT(pnm_problem("P5 99999999999999999999999 1 255\n"), contains("99999999999999999999"));
+  CHECK_THAT(pnm_problem("P5 268435456 268435456 255\n"), contains("more than this program takes"));
+  CHECK_THAT(pnm_problem("P6 16384 16384 255\n"), contains("more than this program takes"));
+  CHECK_THAT(pnm_problem("P5 16384 16384 255\n"), contains("truncated"));
+  CHECK_THAT(pnm_problem("P2 16384 16384 255\n1 2 3"), contains("truncated"));
 }
 
 TEST_CASE("every beginning of a file is refused, and none of its changed bytes does harm") {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -8,6 +7,7 @@
 #include "pictures.hpp"
 #include "plan.hpp"
 #include "strip.hpp"
+#include "support/catch.hpp"
 
 using namespace heat;
 

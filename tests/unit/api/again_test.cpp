@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

@@ -4,15 +4,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include <weft/build.hpp>
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "support/refusal.hpp"
 
 using namespace weft;
-using Catch::Contains;
+using weft::tests::contains;
 using weft::tests::refusal;
 
 namespace {
@@ -50,8 +49,8 @@ task<int> counts_letters(context&, int, char** argv) {
 TEST_CASE("alone: a rank that is not there names the launcher to type") {
   context ctx;
   CHECK_THAT(refusal([&] { static_cast<void>(ctx.world()[4]); }),
-             Contains("no rank 4") && Contains("alone") && Contains("`weft-run -n 5 ") &&
-                 Contains("test-api`"));
+             contains("no rank 4") && contains("alone") && contains("`weft-run -n 5 ") &&
+                 contains("test-api`"));
 }
 
 TEST_CASE("alone: a context that wants to be alone says so") {
@@ -59,7 +58,7 @@ TEST_CASE("alone: a context that wants to be alone says so") {
   o.standalone = true;
   context ctx(o);
   CHECK_THAT(refusal([&] { static_cast<void>(ctx.world()[1]); }),
-             Contains("options::standalone") && !Contains("weft-run"));
+             contains("options::standalone") && !contains("weft-run"));
 }
 
 TEST_CASE("run_main: the exit status is the task's") {
@@ -88,7 +87,7 @@ TEST_CASE("a transport that is not built in is refused by name, and left out by 
       FAIL(name << " was taken");
     } catch (const error& e) {
       CHECK(e.kind() == errc::unsupported);
-      CHECK_THAT(e.what(), Contains(name) && Contains(part.option));
+      CHECK_THAT(e.what(), contains(name) && contains(part.option));
     }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types that cereal serialises, as values.
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 
 #if __has_include(<cereal/cereal.hpp>)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts that connect by context addresses alone.
-#include <catch2/catch.hpp>
 
 #include <cstring>
 #include <memory>
@@ -10,6 +9,8 @@
 
 #include <weft/context_address.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 

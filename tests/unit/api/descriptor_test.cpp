@@ -18,7 +18,7 @@
 using namespace weft;
 using namespace weft::tests;
 using namespace std::chrono_literals;
-using Catch::Contains;
+using weft::tests::contains;
 
 namespace {
 
@@ -146,23 +146,23 @@ TEST_CASE_METHOD(each_set, "failures of descriptors name the reason and the cure
   context ctx(waiting(progress_mode::dedicated, set));
   const runtime::unique_fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   CHECK_THAT(failure_of(ctx, errc::system, write_text(ctx, full.get(), "x")),
-             Contains("cannot write to descriptor") && Contains("No space left") &&
-                 Contains("free some space"));
+             contains("cannot write to descriptor") && contains("No space left") &&
+                 contains("free some space"));
   ends pipe = make_pipe();
   CHECK_THAT(failure_of(ctx, errc::system, read_once(ctx, pipe.out.get())),
-             Contains("cannot read descriptor") && Contains("Bad file descriptor"));
+             contains("cannot read descriptor") && contains("Bad file descriptor"));
   pipe.in = {};
   CHECK_THAT(failure_of(ctx, errc::system, write_text(ctx, pipe.out.get(), "x")),
-             Contains("no process reads the other end"));
+             contains("no process reads the other end"));
   const int closed = pipe.out.get();
   pipe.out = {};
   CHECK_THAT(failure_of(ctx, errc::system, read_once(ctx, closed)),
-             Contains("Bad file descriptor"));
+             contains("Bad file descriptor"));
   const ends short_one = make_pipe();
   put(short_one.out.get(), "abc");
   { const runtime::unique_fd gone = std::move(const_cast<ends&>(short_one).out); }
   CHECK_THAT(failure_of(ctx, errc::truncated, read_bytes(ctx, short_one.in.get(), 4)),
-             Contains("ended after 3 of 4 bytes"));
+             contains("ended after 3 of 4 bytes"));
 }
 
 TEST_CASE_METHOD(each_way, "a read that is stopped loses no byte, and others go on beside it") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that are under way when a coroutine or a context ends.
-#include <catch2/catch.hpp>
 
 #include <array>
 #include <atomic>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;
@@ -156,9 +157,9 @@ TEST_CASE("a scope that is left by an exception waits for what has ended in the 
 
 TEST_CASE("a context that an exception ends is lost to its peers, and otherwise has left") {
   errc how = errc::ok;
-  CHECK_THAT(last_words(true, how), Catch::Contains("its program failed"));
+  CHECK_THAT(last_words(true, how), weft::tests::contains("its program failed"));
   CHECK(how == errc::peer_lost);
-  CHECK_THAT(last_words(false, how), Catch::Contains("it has left"));
+  CHECK_THAT(last_words(false, how), weft::tests::contains("it has left"));
   CHECK(how == errc::closed);
 }
 

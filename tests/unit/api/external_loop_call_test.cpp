@@ -2,7 +2,6 @@
 // Calls under an external loop, which completes operations with the progress lock held. A call that
 // took the lock again would wait for its own thread for ever: each test gives its loop a thread,
 // and half a minute.
-#include <catch2/catch.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -16,6 +15,8 @@
 #include <weft/external_loop.hpp>
 #include <weft/run.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting on an external loop.
-#include <catch2/catch.hpp>
 
 #include <array>
 #include <atomic>
@@ -16,6 +15,8 @@
 #include <weft/group.hpp>
 #include <weft/run.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <weft/weft.hpp>
 
 #include "api/core.hpp"
+#include "support/catch.hpp"
 #include "support/silent_link.hpp"
 #include "transports/transport.hpp"
 #include "unit/wireup/node.hpp"

@@ -15,7 +15,7 @@
 
 using namespace weft;
 using namespace weft::tests;
-using Catch::Contains;
+using weft::tests::contains;
 
 namespace {
 
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(each_set, "elements of a type go into a file and come back") {
   CHECK(sync_wait(ctx, f.write_at(30, end)) == 2);
   std::vector<std::uint64_t> five(5);
   CHECK_THAT(failure_of(ctx, errc::truncated, f.read_exactly(0, five)),
-             Contains("has only 32 of 40 bytes at 0"));
+             contains("has only 32 of 40 bytes at 0"));
 }
 
 TEST_CASE("a whole file has elements of a type, or is refused") {
@@ -166,7 +166,7 @@ TEST_CASE("a whole file has elements of a type, or is refused") {
   CHECK(run(ctx, read_file<std::string>(ctx, here.at("data"))) == "thirteen byte");
   CHECK_THAT(
       failure_of(ctx, errc::truncated, read_file<std::vector<std::uint32_t>>(ctx, here.at("data"))),
-      Contains("has 13 bytes, no whole number of elements of 4"));
+      contains("has 13 bytes, no whole number of elements of 4"));
 }
 
 TEST_CASE("a group opens a file, or learns why rank 0 cannot") {
@@ -176,7 +176,7 @@ TEST_CASE("a group opens a file, or learns why rank 0 cannot") {
   file f = run(ctx, file::open(ctx.world(), here.at("data"), O_RDWR | O_CREAT | O_TRUNC));
   CHECK(sync_wait(ctx, f.size()) == 0);
   CHECK_THAT(failure_of(ctx, errc::system, file::open(ctx.world(), here.at("no/data"), O_RDONLY)),
-             Contains("cannot open") && Contains("No such file"));
+             contains("cannot open") && contains("No such file"));
 }
 
 TEST_CASE_METHOD(each_set, "a file that ends too early") {
@@ -186,7 +186,7 @@ TEST_CASE_METHOD(each_set, "a file that ends too early") {
   file f = run(ctx, file::open(ctx, here.at("data"), O_RDONLY));
   bytes four(4);
   CHECK_THAT(failure_of(ctx, errc::truncated, f.read_exactly(0, four)),
-             Contains("has only 3 of 4 bytes at 0") && Contains(here.at("data")));
+             contains("has only 3 of 4 bytes at 0") && contains(here.at("data")));
 }
 
 TEST_CASE_METHOD(each_set, "failures name the path, the reason and the cure") {
@@ -195,35 +195,35 @@ TEST_CASE_METHOD(each_set, "failures name the path, the reason and the cure") {
   const std::string none = here.at("none/data");
   CHECK_THAT(
       failure_of(ctx, errc::system, file::open(ctx, none, O_RDONLY)),
-      Contains("cannot open " + none) && Contains("No such file") && Contains("check the path"));
+      contains("cannot open " + none) && contains("No such file") && contains("check the path"));
   CHECK_THAT(failure_of(ctx, errc::system, open_to_write(ctx, here.path)),
-             Contains("Is a directory") && Contains("name a file"));
+             contains("Is a directory") && contains("name a file"));
   bytes memory(100);
   file full = run(ctx, open_to_write(ctx, "/dev/full"));
   CHECK_THAT(failure_of(ctx, errc::system, full.write_at(0, memory)),
-             Contains("cannot write 100 bytes at 0 of /dev/full: No space left") &&
-                 Contains("free some space"));
+             contains("cannot write 100 bytes at 0 of /dev/full: No space left") &&
+                 contains("free some space"));
   CHECK_THAT(failure_of(ctx, errc::system, full.read_at(0, memory)),
-             Contains("Bad file descriptor") && Contains("O_RDONLY"));
+             contains("Bad file descriptor") && contains("O_RDONLY"));
   REQUIRE(::mkfifo(here.at("fifo").c_str(), 0600) == 0);
   CHECK_THAT(failure_of(ctx, errc::system, file::open(ctx, here.at("fifo"), O_WRONLY)),
-             Contains("needs a reader first"));
+             contains("needs a reader first"));
   file fifo = run(ctx, file::open(ctx, here.at("fifo"), O_RDONLY));
-  CHECK_THAT(failure_of(ctx, errc::system, fifo.read_at(0, memory)), Contains("have no offsets"));
+  CHECK_THAT(failure_of(ctx, errc::system, fifo.read_at(0, memory)), contains("have no offsets"));
 }
 
 TEST_CASE_METHOD(each_set, "a file that is none, and an offset that cannot be") {
   context ctx(waiting(progress_mode::dedicated, set));
   file none;
   bytes memory(1);
-  const auto said = Contains("names no open file");
+  const auto said = contains("names no open file");
   CHECK_THAT(failure_of(ctx, errc::invalid_argument, none.read_at(0, memory)), said);
   CHECK_THAT(failure_of(ctx, errc::invalid_argument, none.sync()), said);
   CHECK_THAT(failure_of(ctx, errc::invalid_argument, none.close()), said);
   file zero = run(ctx, file::open(ctx, "/dev/zero", O_RDONLY));
   const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   CHECK_THAT(failure_of(ctx, errc::invalid_argument, zero.read_at(last, memory)),
-             Contains("out of range"));
+             contains("out of range"));
 }
 
 TEST_CASE_METHOD(each_set,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is reused for something else: all transports are told.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <weft/memory.hpp>
 
 #include "api/core.hpp"
+#include "support/catch.hpp"
 #include "transports/transport.hpp"
 
 namespace transports = weft::transports;

@@ -8,10 +8,10 @@
 #include <string>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include <weft/external_loop.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

@@ -8,7 +8,7 @@ namespace weft::test {
 
 namespace {
 
-using Catch::Contains;
+using weft::tests::contains;
 
 transports::wireup_message gone_parcel(std::uint32_t why, const std::string& text) {
   transports::wireup_message p =
@@ -26,7 +26,7 @@ void check_told(met& m, errc why, const std::string& text) {
   std::uint32_t number = 0;
   std::memcpy(&number, told.bytes.data(), sizeof number);
   CHECK(static_cast<errc>(number) == why);
-  CHECK_THAT(wireup::test::text_of(told).substr(4), Contains(text));
+  CHECK_THAT(wireup::test::text_of(told).substr(4), contains(text));
   CHECK(m.far.ends.next().channel == m.channel);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("giving up: who is told ends everything with that peer, with the reaso
   m.say(gone_parcel(static_cast<std::uint32_t>(errc::out_of_memory), "no room\033[2J"));
   const auto [why, text] = m.receives();
   CHECK(why == errc::peer_lost);
-  CHECK_THAT(text, Contains("the other side gave the connection up: out of memory (\"no room?[2J"));
+  CHECK_THAT(text, contains("the other side gave the connection up: out of memory (\"no room?[2J"));
   CHECK(m.far.ends.next().channel == m.channel);
   CHECK(m.asked.lines() == std::vector<std::string>{"accept first0", "forget first"});
 }
@@ -144,7 +144,7 @@ TEST_CASE("giving up: between two contexts, over each transport") {
   other.join();
   CHECK(here.kind() == errc::out_of_memory);
   CHECK(there.kind() == errc::peer_lost);
-  CHECK_THAT(there.what(), Contains("the other side gave the connection up: out of memory"));
+  CHECK_THAT(there.what(), contains("the other side gave the connection up: out of memory"));
 }
 
 }  // namespace weft::test

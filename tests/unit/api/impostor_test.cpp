@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts that claim the rank of another context are refused, over a Unix socket and over TCP,
 // where no kernel tells which process it is. The real rank is not affected.
-#include <catch2/catch.hpp>
 
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "api/core.hpp"
+#include "support/catch.hpp"
 #include "wireup/connection_manager.hpp"
 
 using namespace weft;

@@ -12,12 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
 #include "runtime/fd.hpp"
 #include "runtime/wait_set.hpp"
+#include "support/catch.hpp"
 
 namespace weft::tests {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reasons why a process cannot join a job: each is reported, with the cure.
-#include <catch2/catch.hpp>
 
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "wireup/connection_manager.hpp"
 #include "wireup/roster.hpp"
 #include "wireup/unix_socket.hpp"
@@ -41,30 +41,30 @@ std::string why_not(const std::string& address, errc kind, const options& chosen
 }  // namespace
 
 TEST_CASE("join: what is no address is said to be none") {
-  using Catch::Contains;
-  CHECK_THAT(why_not("nonsense", errc::invalid_argument, {}), Contains("nonsense"));
+  using weft::tests::contains;
+  CHECK_THAT(why_not("nonsense", errc::invalid_argument, {}), contains("nonsense"));
   CHECK_THAT(why_not("tcp://host", errc::invalid_argument, with_key(our_key)),
-             Contains("tcp://host"));
+             contains("tcp://host"));
 }
 
 TEST_CASE("join: where nobody listens, that is said with the address") {
-  using Catch::Contains;
+  using weft::tests::contains;
   const std::string local = "unix://weft-join-nobody";
-  CHECK_THAT(why_not(local, errc::refused, {}), Contains("nobody listens") && Contains(local));
+  CHECK_THAT(why_not(local, errc::refused, {}), contains("nobody listens") && contains(local));
   std::string left;
   {
     context gone(with_key(our_key));
     left = membership(gone).open("tcp://127.0.0.1:0");
   }
-  CHECK_THAT(why_not(left, errc::refused, with_key(our_key)), Contains(left));
+  CHECK_THAT(why_not(left, errc::refused, with_key(our_key)), contains(left));
 }
 
 TEST_CASE("join: a process without the job's key is told so") {
-  using Catch::Contains;
+  using weft::tests::contains;
   context host(with_key(our_key));
   const std::string listening = membership(host).open("tcp://127.0.0.1:0");
-  CHECK_THAT(why_not(listening, errc::refused, with_key(std::string(32, 'b'))), Contains("key"));
-  CHECK_THAT(why_not(listening, errc::unreachable, {}), Contains("WEFT_JOB_KEY"));
+  CHECK_THAT(why_not(listening, errc::refused, with_key(std::string(32, 'b'))), contains("key"));
+  CHECK_THAT(why_not(listening, errc::unreachable, {}), contains("WEFT_JOB_KEY"));
   context good = join(listening, with_key(our_key));
   CHECK(membership(good).rank() == 1);
 }
@@ -104,7 +104,7 @@ class silent_rank_zero {
 }  // namespace
 
 TEST_CASE("join: a rank 0 that does not answer is not waited for without end") {
-  using Catch::Contains;
+  using weft::tests::contains;
   using until = silent_rank_zero::until;
   options chosen;
   chosen.peer_timeout = std::chrono::seconds(2);
@@ -123,7 +123,7 @@ TEST_CASE("join: a rank 0 that does not answer is not waited for without end") {
   }
   for (auto& end : ends) {
     const std::string text = end.get();
-    CHECK_THAT(text, Catch::StartsWith("rank 0 at unix://weft-join-silent"));
-    CHECK_THAT(text, Contains("2 s") && Contains("WEFT_PEER_TIMEOUT"));
+    CHECK_THAT(text, weft::tests::starts_with("rank 0 at unix://weft-join-silent"));
+    CHECK_THAT(text, contains("2 s") && contains("WEFT_PEER_TIMEOUT"));
   }
 }

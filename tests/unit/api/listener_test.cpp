@@ -5,9 +5,9 @@
 #include <future>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

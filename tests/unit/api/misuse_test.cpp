@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that make no sense end with invalid_argument and a text, and have no other effect.
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <stop_token>
 #include <string>
@@ -9,10 +8,11 @@
 #include <weft/memory.hpp>
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "support/refusal.hpp"
 
 using namespace weft;
-using Catch::Contains;
+using weft::tests::contains;
 using weft::tests::refusal;
 
 namespace {
@@ -38,7 +38,7 @@ std::string failure_text(context& ctx, X x) {
 TEST_CASE("misuse: an endpoint that names no peer") {
   context ctx(quiet());
   endpoint nobody;
-  const auto said = Contains("names no peer");
+  const auto said = contains("names no peer");
   std::byte memory[8];
   CHECK_THAT(refusal_of(ctx, nobody.send(memory, tag{1})), said);
   CHECK_THAT(refusal_of(ctx, nobody.send_synchronous(memory, tag{1})), said);
@@ -63,22 +63,22 @@ TEST_CASE("misuse: a stop that was asked for before an operation of nobody's beg
                  co_await stoppable(s, endpoint().send(m, tag{1}));
                }(memory, stop.get_token()));
              }),
-             Contains("names no peer"));
+             contains("names no peer"));
 }
 
 TEST_CASE("an error names the operation, the peer and the duration") {
   context ctx(quiet());
   const endpoint me = ctx.world()[0];
   CHECK_THAT(failure_text(ctx, within(std::chrono::milliseconds(1), me.recv_value<int>(tag{7}))),
-             Contains("the deadline of 1 ms passed: receive from rank 0, tag 7"));
+             contains("the deadline of 1 ms passed: receive from rank 0, tag 7"));
   std::stop_source stop;
   stop.request_stop();
   CHECK_THAT(failure_text(ctx, stoppable(stop.get_token(), ctx.recv_value<int>(any_tag))),
-             Contains("receive from any peer, any tag: stopped"));
+             contains("receive from any peer, any tag: stopped"));
   endpoint gone = me;
   gone.close();
   run(ctx, gone.closed());
-  CHECK_THAT(failure_text(ctx, gone.send_value(tag{9}, 1)), Contains("send to rank 0, tag 9: "));
+  CHECK_THAT(failure_text(ctx, gone.send_value(tag{9}, 1)), contains("send to rank 0, tag 9: "));
 }
 
 TEST_CASE("misuse: tags of weft's own") {
@@ -88,7 +88,7 @@ TEST_CASE("misuse: tags of weft's own") {
                          ~std::uint64_t{0})};
   const tag_mask part(own.value, std::uint64_t{0xff} << 56);
   CAPTURE(own.value);
-  const auto said = Contains("weft's own");
+  const auto said = contains("weft's own");
   std::byte memory[8];
   CHECK_THAT(refusal_of(ctx, me.send(memory, own)), said);
   CHECK_THAT(refusal_of(ctx, me.send_synchronous(memory, own)), said);
@@ -111,7 +111,7 @@ TEST_CASE("misuse: a stream that is none") {
   context ctx(quiet());
   stream none;
   std::byte memory[8];
-  const auto said = Contains("never opened");
+  const auto said = contains("never opened");
   CHECK_THAT(refusal_of(ctx, none.read(memory)), said);
   CHECK_THAT(refusal_of(ctx, none.write(memory)), said);
   CHECK_THAT(refusal_of(ctx, none.closed()), said);
@@ -144,12 +144,12 @@ TEST_CASE("misuse: what this side has closed is said to be so") {
     const auto r = sync_wait(ctx, as_result(me.send(memory, tag{1})));
     REQUIRE_FALSE(r);
     CHECK(r.code() == errc::closed);
-    CHECK_THAT(r.failure().what(), Contains("this side closed it"));
+    CHECK_THAT(r.failure().what(), contains("this side closed it"));
     run(ctx, me.closed());
   }
 }
 
 TEST_CASE("misuse: memory of no bytes") {
   context ctx(quiet());
-  CHECK_THAT(refusal([&] { const shared_memory none(ctx, 0); }), Contains("0 bytes"));
+  CHECK_THAT(refusal([&] { const shared_memory none(ctx, 0); }), contains("0 bytes"));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options that a program sets itself are checked like those of the environment, and the error names
 // both.
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -11,8 +10,10 @@
 #include <unistd.h>
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
+
 using namespace weft;
-using Catch::Contains;
+using weft::tests::contains;
 using namespace std::chrono_literals;
 
 namespace {
@@ -30,7 +31,7 @@ void check_refused(const std::function<void(options&)>& change,
     CHECK(e.kind() == errc::invalid_argument);
     said = e.what();
   }
-  for (const char* word : named) CHECK_THAT(said, Contains(word));
+  for (const char* word : named) CHECK_THAT(said, contains(word));
 }
 
 }  // namespace
@@ -90,9 +91,10 @@ TEST_CASE("options: a variable that makes no sense is named") {
     ::unsetenv(name);
     return said;
   };
-  CHECK_THAT(refused("WEFT_WAIT_SET", "select"), Catch::StartsWith("WEFT_WAIT_SET=\"select\""));
-  CHECK_THAT(refused("WEFT_TRANSPORTS", ""), Catch::StartsWith("WEFT_TRANSPORTS=\"\""));
-  CHECK_THAT(refused("WEFT_SHM_COPY", "x"), Catch::StartsWith("WEFT_SHM_COPY=\"x\""));
+  CHECK_THAT(refused("WEFT_WAIT_SET", "select"),
+             weft::tests::starts_with("WEFT_WAIT_SET=\"select\""));
+  CHECK_THAT(refused("WEFT_TRANSPORTS", ""), weft::tests::starts_with("WEFT_TRANSPORTS=\"\""));
+  CHECK_THAT(refused("WEFT_SHM_COPY", "x"), weft::tests::starts_with("WEFT_SHM_COPY=\"x\""));
 }
 
 TEST_CASE("options: credit is fixed, or as the budget allows") {
@@ -102,7 +104,7 @@ TEST_CASE("options: credit is fixed, or as the budget allows") {
   CHECK_NOTHROW(context(o));
   o.apply("WEFT_CREDIT=auto");
   CHECK_FALSE(o.experimental.fixed_credit);
-  CHECK_THROWS_WITH(o.apply("WEFT_CREDIT=much"), Contains("WEFT_CREDIT"));
+  CHECK_THROWS_WITH(o.apply("WEFT_CREDIT=much"), contains("WEFT_CREDIT"));
 }
 
 TEST_CASE("options: the eager limit is one for all transports, or of single ones") {
@@ -120,7 +122,7 @@ TEST_CASE("options: the eager limit is one for all transports, or of single ones
         "auto,auto", "shm=8k=9k", "shm=-1", "shm=99999999999g"}) {
     CAPTURE(wrong);
     CHECK_THROWS_WITH(o.apply("WEFT_EAGER_LIMIT=" + std::string(wrong)),
-                      Contains("WEFT_EAGER_LIMIT") && Contains("makes no sense; it can be "));
+                      contains("WEFT_EAGER_LIMIT") && contains("makes no sense; it can be "));
     CHECK(o.eager_limits.empty());
   }
   check_refused([](options& wrong) { wrong.eager_limits["ib"] = 5; },
@@ -155,10 +157,10 @@ TEST_CASE("options: a configuration file is read first, then the environment") {
 
   CHECK(read("").second.empty());
   CHECK_FALSE(read("WEFT_EAGER_LIMIT=1k\nWEFT_EAGER_LIMIT=auto").first.eager_limit);
-  CHECK_THAT(read("\nWEFT_SPIN=x").second, Catch::StartsWith(path + ":2: WEFT_SPIN=\"x\""));
-  CHECK_THAT(read("WEFT_SPIM=1").second, Contains(path + ":1: ") && Contains("weft-info"));
-  CHECK_THAT(read("WEFT_SPIN").second, Contains("NAME=value"));
-  CHECK_THAT(read("WEFT_JOB_KEY=0123").second, Contains("WEFT_JOB_KEY_FILE"));
+  CHECK_THAT(read("\nWEFT_SPIN=x").second, weft::tests::starts_with(path + ":2: WEFT_SPIN=\"x\""));
+  CHECK_THAT(read("WEFT_SPIM=1").second, contains(path + ":1: ") && contains("weft-info"));
+  CHECK_THAT(read("WEFT_SPIN").second, contains("NAME=value"));
+  CHECK_THAT(read("WEFT_JOB_KEY=0123").second, contains("WEFT_JOB_KEY_FILE"));
 }
 
 TEST_CASE("options: a configuration file that cannot be read is an error") {
@@ -169,6 +171,6 @@ TEST_CASE("options: a configuration file that cannot be read is an error") {
     FAIL("it was read");
   } catch (const error& e) {
     CHECK(e.kind() == errc::system);
-    CHECK_THAT(e.what(), Contains(path));
+    CHECK_THAT(e.what(), contains(path));
   }
 }

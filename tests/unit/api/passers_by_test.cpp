@@ -7,10 +7,9 @@
 #include <string>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "support/descriptors.hpp"
 
 // With sanitizers, which have their own heap.
@@ -89,6 +88,6 @@ TEST_CASE("passers-by: a number that nobody has had is no peer's, and the error 
       FAIL("there is an endpoint for " << number);
     } catch (const error& e) {
       CHECK(e.kind() == errc::invalid_argument);
-      CHECK_THAT(e.what(), Catch::Contains(std::to_string(number)));
+      CHECK_THAT(e.what(), weft::tests::contains(std::to_string(number)));
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Progress while the application computes.
-#include <catch2/catch.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -9,6 +8,8 @@
 #include <vector>
 
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include <weft/qdma.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;
@@ -76,7 +76,7 @@ TEST_CASE("qdma: copies chained to signals, both directions", "[qdma]") {
 
   done.arm(1);
   p.one->start(qdma::rdma_write(mine, 1, theirs.id(), 0, size).then(qdma::signal(done.id())));
-  CHECK_THROWS_WITH(run(p.first, wait(done)), Catch::Contains("beyond the end"));
+  CHECK_THROWS_WITH(run(p.first, wait(done)), weft::tests::contains("beyond the end"));
 }
 
 TEST_CASE("qdma: waiting can be stopped, by a deadline", "[qdma]") {
@@ -97,16 +97,16 @@ TEST_CASE("qdma: waiting can be stopped, by a deadline", "[qdma]") {
 
 TEST_CASE("qdma: what cannot be is said", "[qdma]") {
   card_pair p;
-  CHECK_THROWS_WITH(qdma::device::open(p.first), Catch::Contains("already"));
+  CHECK_THROWS_WITH(qdma::device::open(p.first), weft::tests::contains("already"));
   CHECK_THROWS_WITH(run(p.first, qdma::device::join(p.first, {})),
-                    Catch::Contains("no address of a qdma device"));
+                    weft::tests::contains("no address of a qdma device"));
   CHECK_THROWS_WITH(run(p.first, p.one->meet(qdma::process{12345678})),
-                    Catch::Contains("no process has the id"));
+                    weft::tests::contains("no process has the id"));
   const std::vector<std::byte> much(qdma::max_post + 1);
-  CHECK_THROWS_WITH(qdma::post({p.two->self(), 1}, much), Catch::Contains("does not fit"));
-  CHECK_THROWS_WITH(qdma::post({p.two->self(), 0}, {}), Catch::Contains("no queue 0"));
+  CHECK_THROWS_WITH(qdma::post({p.two->self(), 1}, much), weft::tests::contains("does not fit"));
+  CHECK_THROWS_WITH(qdma::post({p.two->self(), 0}, {}), weft::tests::contains("no queue 0"));
   const qdma::queue a = p.one->open_queue(), b = p.one->open_queue(), c = p.one->open_queue();
-  CHECK_THROWS_WITH(p.one->open_queue(), Catch::Contains("three queues"));
+  CHECK_THROWS_WITH(p.one->open_queue(), weft::tests::contains("three queues"));
 }
 
 TEST_CASE("qdma: a context that ends is lost to others, and its id is nobody's", "[qdma]") {
@@ -120,7 +120,7 @@ TEST_CASE("qdma: a context that ends is lost to others, and its id is nobody's",
     e.depends_on(gone);
   }
   CHECK_THROWS_WITH(run(host, [](const qdma::event& ev) -> task<void> { co_await ev; }(e)),
-                    Catch::Contains("has ended"));
+                    weft::tests::contains("has ended"));
   CHECK_FALSE(d.knows(gone));
   CHECK_THROWS_AS(run(host, d.meet(gone)), error);
 }

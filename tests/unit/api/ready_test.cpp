@@ -18,7 +18,7 @@
 using namespace weft;
 using namespace weft::tests;
 using namespace std::chrono_literals;
-using Catch::Contains;
+using weft::tests::contains;
 
 namespace {
 
@@ -178,7 +178,7 @@ TEST_CASE_METHOD(each_set, "a descriptor that is not open is said to be so") {
   }
   for (const auto wait : {readable(ctx, closed), writable(ctx, closed)})
     CHECK_THAT(failure_of(ctx, errc::system, wait),
-               Contains("no open descriptor") && Contains("Bad file descriptor"));
+               contains("no open descriptor") && contains("Bad file descriptor"));
 }
 
 TEST_CASE_METHOD(each_way, "a wait is stopped, and then the file is the caller's alone") {

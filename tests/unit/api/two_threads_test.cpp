@@ -8,10 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "support/skip.hpp"
 

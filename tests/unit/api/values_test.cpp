@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -16,6 +15,7 @@
 
 #include <weft/weft.hpp>
 
+#include "support/catch.hpp"
 #include "support/refusal.hpp"
 
 using namespace weft;
@@ -167,7 +167,7 @@ TEST_CASE("values: a send is stopped while its receiver is slow, and the receive
   }(ctx.world()[0], gate, ends));
   CHECK(ends.send == errc::stopped);
   CHECK(ends.receive == errc::protocol_error);
-  CHECK_THAT(ends.receive_said, Catch::Contains("broke off"));
+  CHECK_THAT(ends.receive_said, weft::tests::contains("broke off"));
 }
 
 TEST_CASE("values: a deadline ends the send of a long value that is not received") {
@@ -225,7 +225,7 @@ TEST_CASE("values: a request that owns its value may be awaited again") {
 TEST_CASE("values: an endpoint that names no peer") {
   context ctx(value_options());
   endpoint none;
-  const auto said = Catch::Contains("this endpoint names no");
+  const auto said = weft::tests::contains("this endpoint names no");
   const auto refusal_of = [&](auto x) {
     return tests::refusal([&] { sync_wait(ctx, std::move(x)); });
   };
@@ -236,7 +236,8 @@ TEST_CASE("values: an endpoint that names no peer") {
   CHECK_THAT(refusal_of(none.recv_value<int>(gated_tag)), said);
   CHECK_THAT(refusal_of(none.recv_value<std::string>(gated_tag)), said);
   CHECK_THAT(refusal_of(none.recv_value<gated_value>(gated_tag)), said);
-  CHECK_THAT(refusal_of(ctx.recv_value<int>(tag{first_reserved_tag})), Catch::Contains("top byte"));
+  CHECK_THAT(refusal_of(ctx.recv_value<int>(tag{first_reserved_tag})),
+             weft::tests::contains("top byte"));
   CHECK_THAT(refusal_of(ctx.recv_value<gated_value>(tag{first_reserved_tag})),
-             Catch::Contains("top byte"));
+             weft::tests::contains("top byte"));
 }

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include <weft/coro/channel.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/weft.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;

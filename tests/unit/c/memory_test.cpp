@@ -5,11 +5,10 @@
 #include <string>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include <weft/weft.h>
 
 #include "support/allocations.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 
 using weft::tests::allocations;

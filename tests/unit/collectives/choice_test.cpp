@@ -2,10 +2,9 @@
 // Which algorithm a collective uses, and the shares of its data.
 #include <algorithm>
 
-#include <catch2/catch.hpp>
-
 #include "collectives/algorithms.hpp"
 #include "collectives/select.hpp"
+#include "support/catch.hpp"
 
 using namespace weft::collectives;
 

@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "connections/link_negotiation.hpp"
 #include "connections/transport_attempts.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
+#include "support/catch.hpp"
 #include "support/scripted_connector.hpp"
 #include "support/silent_link.hpp"
 

@@ -2,7 +2,7 @@
 #include "ends.hpp"
 
 using namespace ends;
-using Catch::Contains;
+using weft::tests::contains;
 
 TEST_CASE("negotiation: the first transport that both sides have is used") {
   end a(kinds{{"one"}, {"two"}}), b(kinds{{"one"}, {"two"}});
@@ -51,8 +51,8 @@ TEST_CASE("negotiation: a transport that cannot be opened, or reaches no peer, i
   CHECK(a.links.now() == state::open);
   CHECK(b.all[2]->accepted.size() == 1);
   CHECK(a.attempts().size() == 3);
-  CHECK_THAT(a.links.refusals(), Contains("one: it has no port"));
-  CHECK_THAT(a.links.refusals(), Contains("two: no descriptor is left"));
+  CHECK_THAT(a.links.refusals(), contains("one: it has no port"));
+  CHECK_THAT(a.links.refusals(), contains("two: no descriptor is left"));
 }
 
 TEST_CASE("negotiation: an answer that does not work here counts as a refusal") {
@@ -62,7 +62,7 @@ TEST_CASE("negotiation: an answer that does not work here counts as a refusal") 
   a.hear(b);
   CHECK(a.links.now() == state::wanted);
   CHECK(a.next() == step::exhausted);
-  CHECK_THAT(a.links.refusals(), Contains("one: the segment is too small"));
+  CHECK_THAT(a.links.refusals(), contains("one: the segment is too small"));
   CHECK_FALSE(a.open());
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("negotiation: a transport that shares memory waits for a Unix socket")
     a.hear(b);
     CHECK(a.links.now() == state::open);
     CHECK(b.all[1]->accepted.size() == 1);
-    CHECK_THAT(a.attempts()[0].trouble, Contains("another host"));
+    CHECK_THAT(a.attempts()[0].trouble, contains("another host"));
   }
   SECTION("there is one") {
     a.links.socket_tried({});
@@ -113,7 +113,7 @@ TEST_CASE("negotiation: a different number of links is refused by name") {
   b.hear(a);
   a.hear(b);
   CHECK(a.next() == step::exhausted);
-  CHECK_THAT(a.links.refusals(), Contains("WEFT_TCP_LINKS"));
+  CHECK_THAT(a.links.refusals(), contains("WEFT_TCP_LINKS"));
 }
 
 TEST_CASE("negotiation: several links that are all refused give way to the next transport") {
@@ -163,19 +163,19 @@ TEST_CASE("negotiation: what no correct peer says is told by name") {
   wireup_message offer = std::move(a.channel->sent.front());
   SECTION("a short message") {
     offer.bytes.resize(3);
-    CHECK_THAT(b.hear(std::move(offer)), Contains("no sense"));
+    CHECK_THAT(b.hear(std::move(offer)), contains("no sense"));
   }
   SECTION("an offer twice") {
     wireup_message again;
     again.kind = offer.kind;
     again.bytes = offer.bytes;
     CHECK(b.hear(std::move(offer)).empty());
-    CHECK_THAT(b.hear(std::move(again)), Contains("offered before"));
+    CHECK_THAT(b.hear(std::move(again)), contains("offered before"));
   }
   SECTION("a note of a transport that this side does not have") {
     offer.kind = static_cast<std::uint8_t>(link_message_kind::note);
     offer.bytes[0] = std::byte{9};
-    CHECK_THAT(b.hear(std::move(offer)), Contains("no correct peer"));
+    CHECK_THAT(b.hear(std::move(offer)), contains("no correct peer"));
   }
   SECTION("an answer to nothing is no matter") {
     offer.kind = static_cast<std::uint8_t>(link_message_kind::answer);

@@ -6,8 +6,8 @@
 #include "wireup/unix_socket.hpp"
 
 using namespace ends;
-using Catch::Contains;
 using connections::inbound_transport;
+using weft::tests::contains;
 using verdict = inbound_transport::verdict;
 
 TEST_CASE("attempts: those of a peer that nothing reached are kept, of the last few") {
@@ -131,7 +131,7 @@ TEST_CASE("link messages: a reason is shown whole, printable, and not too long")
   CHECK(connections::reason_text(connections::pack_reason(errc::peer_lost, "")) ==
         "the other side gave the connection up: lost");
   wireup_message strange = connections::pack_reason(errc::peer_lost, "a\n\x1b[31mb");
-  CHECK_THAT(connections::reason_text(strange), !Contains("\n") && !Contains("\x1b"));
+  CHECK_THAT(connections::reason_text(strange), !contains("\n") && !contains("\x1b"));
   CHECK(connections::reason_text(connections::pack_reason(errc::peer_lost, std::string(4096, 'x')))
             .size() < 1000);
   strange.bytes.resize(2);

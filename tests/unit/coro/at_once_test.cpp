@@ -3,12 +3,12 @@
 #include <stdexcept>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include <weft/coro/as_result.hpp>
 #include <weft/coro/local_loop.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/time.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 

@@ -125,7 +125,7 @@ TEST_CASE("close ends waiting receives, leaves what is in the channel, and fails
   CHECK_FALSE(c.try_send(7));
   manual::spawned late(loop, send_range(c, 7, 8));
   CHECK(late.failure() == errc::closed);
-  CHECK_THROWS_WITH(late.get(), Catch::Contains("a channel was closed"));
+  CHECK_THROWS_WITH(late.get(), weft::tests::contains("a channel was closed"));
   std::vector<int> got;
   manual::spawned receiver(loop, receive_all(c, got));
   CHECK(receiver.ended());

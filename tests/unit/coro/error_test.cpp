@@ -2,9 +2,9 @@
 #include <set>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include <weft/error.hpp>
+
+#include "support/catch.hpp"
 
 using namespace weft;
 

@@ -5,14 +5,13 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/coro/as_result.hpp>
 #include <weft/coro/local_loop.hpp>
 #include <weft/coro/pool.hpp>
 #include <weft/coro/time.hpp>
 #include <weft/coro/when.hpp>
 
+#include "support/catch.hpp"
 #include "this_thread.hpp"
 
 using namespace weft;

@@ -12,14 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/coro/detail/detached_task.hpp>
 #include <weft/coro/detail/run_loop.hpp>
 #include <weft/coro/detail/timer.hpp>
 #include <weft/coro/task.hpp>
 
 #include "coro/timer_heap.hpp"
+#include "support/catch.hpp"
 
 namespace manual {
 

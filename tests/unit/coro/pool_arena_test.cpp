@@ -15,9 +15,8 @@
 #include <weft/coro/pool.hpp>
 #include <weft/coro/when.hpp>
 
+#include "support/catch.hpp"
 #include "this_thread.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace weft;
 

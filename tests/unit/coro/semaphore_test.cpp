@@ -101,7 +101,7 @@ TEST_CASE("a semaphore that is destroyed ends its waits with errc::closed, and s
   s.reset();
   loop.run();
   CHECK(one.failure() == errc::closed);
-  CHECK_THROWS_WITH(one.get(), Catch::Contains("a semaphore was closed or destroyed"));
+  CHECK_THROWS_WITH(one.get(), weft::tests::contains("a semaphore was closed or destroyed"));
 }
 
 TEST_CASE("a mutex is held by one coroutine at a time, across co_await, first come first served") {

@@ -83,7 +83,8 @@ TEST_CASE("within: the deadline ends it, and by then it has ended") {
   manual::spawned task_environment(loop, limited(numbers, 10ms, got));
   loop.advance(10ms);
   CHECK(task_environment.failure() == errc::timed_out);
-  CHECK_THROWS_WITH(task_environment.get(), Catch::StartsWith("the deadline of 10 ms passed: "));
+  CHECK_THROWS_WITH(task_environment.get(),
+                    weft::tests::starts_with("the deadline of 10 ms passed: "));
   CHECK(numbers.waiting() == 0);
 }
 
@@ -215,7 +216,8 @@ TEST_CASE("within limits the join of a scope and thereby all that is in it") {
   CHECK(numbers.waiting() == 2);
   loop.advance(10ms);
   CHECK(task_environment.failure() == errc::timed_out);
-  CHECK_THROWS_WITH(task_environment.get(), Catch::StartsWith("the deadline of 10 ms passed: "));
+  CHECK_THROWS_WITH(task_environment.get(),
+                    weft::tests::starts_with("the deadline of 10 ms passed: "));
   CHECK(numbers.waiting() == 0);
 }
 

@@ -5,9 +5,8 @@
 #include <random>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "coro/timer_heap.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using detail::time_point;

@@ -6,8 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/coro/as_result.hpp>
 #include <weft/coro/channel.hpp>
 #include <weft/coro/event.hpp>
@@ -18,6 +16,7 @@
 #include <weft/coro/time.hpp>
 #include <weft/coro/when.hpp>
 
+#include "support/catch.hpp"
 #include "this_thread.hpp"
 
 using namespace weft;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of weft with completion tokens of Asio.
-#include <catch2/catch.hpp>
 
 #include <asio/awaitable.hpp>
 #include <asio/bind_allocator.hpp>
@@ -20,6 +19,7 @@
 
 #include <weft/interop/asio.hpp>
 
+#include "support/catch.hpp"
 #include "unit/interop/to_self.hpp"
 
 using namespace weft;

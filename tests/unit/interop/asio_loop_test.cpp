@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A context inside io_context::run.
-#include <catch2/catch.hpp>
 
 #include <array>
 #include <asio/detached.hpp>
@@ -18,6 +17,7 @@
 #include <weft/external_loop.hpp>
 #include <weft/interop/asio.hpp>
 
+#include "support/catch.hpp"
 #include "unit/interop/to_self.hpp"
 
 using namespace weft;
@@ -260,8 +260,8 @@ TEST_CASE("asio_loop: a second loop, and an external loop, are refused with a re
   context ctx;
   asio::io_context io;
   asio_loop loop(ctx, io);
-  CHECK_THROWS_WITH(asio_loop(ctx, io), Catch::Contains("embedded"));
-  CHECK_THROWS_WITH(external_loop(ctx), Catch::Contains("embedded"));
+  CHECK_THROWS_WITH(asio_loop(ctx, io), weft::tests::contains("embedded"));
+  CHECK_THROWS_WITH(external_loop(ctx), weft::tests::contains("embedded"));
 }
 
 TEST_CASE("asio_loop: its executor is the strand of the turns") {

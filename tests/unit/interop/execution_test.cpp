@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Senders and schedulers of weft, and senders awaited in tasks.
-#include <catch2/catch.hpp>
 
 #include <chrono>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <weft/coro/pool.hpp>
 #include <weft/interop/execution.hpp>
 
+#include "support/catch.hpp"
 #include "unit/coro/this_thread.hpp"
 #include "unit/interop/sender_driver.hpp"
 #include "unit/interop/to_self.hpp"

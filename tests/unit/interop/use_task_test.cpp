@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of Asio awaited in tasks of weft, and chains on executors of Asio.
-#include <catch2/catch.hpp>
 
 #include <array>
 #include <asio/buffer.hpp>
@@ -21,6 +20,7 @@
 #include <weft/coro/local_loop.hpp>
 #include <weft/interop/asio.hpp>
 
+#include "support/catch.hpp"
 #include "unit/coro/this_thread.hpp"
 #include "unit/interop/to_self.hpp"
 

@@ -2,9 +2,8 @@
 // Which receive the next message meets, as its sender works it out.
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "proto/early_sends.hpp"
+#include "support/catch.hpp"
 #include "transports/frame.hpp"
 
 using weft::first_reserved_tag;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/flow_control.hpp"
 
-#include <catch2/catch.hpp>
 #include <deque>
 #include <random>
 
 #include "proto/select.hpp"
+#include "support/catch.hpp"
 
 using namespace weft::proto;
 

@@ -94,7 +94,7 @@ TEST_CASE("gone: an endpoint that is kept still tells who it was and why it has 
   bytes data(8);
   sending send(kept.send(data, tag{1}));
   CHECK(send.go().ended_with(errc::protocol_error));
-  CHECK_THAT(send.explain(), Catch::Contains("it sang"));
+  CHECK_THAT(send.explain(), weft::tests::contains("it sang"));
 }
 
 TEST_CASE("gone: what is asked of one that nobody has any more reaches no other") {
@@ -125,7 +125,7 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   send.cancel();
   receive.cancel();
   for (const std::string& text : {send.explain(), receive.explain(), probe.explain()})
-    CHECK_THAT(text, Catch::Contains(std::to_string(number)));
+    CHECK_THAT(text, weft::tests::contains(std::to_string(number)));
 
   const endpoint again(p.here.messages.peers().at(number));
   CHECK(again.id() == number);
@@ -146,7 +146,7 @@ TEST_CASE("gone: an operation that ended with it says so, whoever has its memory
   const std::string who = std::to_string(last.id());
   last = {};
   p.pass_by(200);
-  CHECK_THAT(receive.explain(), Catch::Contains(who));
+  CHECK_THAT(receive.explain(), weft::tests::contains(who));
 }
 
 TEST_CASE("gone: a number that was asked for before it was given is nobody's") {

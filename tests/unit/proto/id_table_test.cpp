@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/id_table.hpp"
+#include "support/catch.hpp"
 
 #include <set>
 #include <vector>
-
-#include <catch2/catch.hpp>
 
 using table = weft::proto::id_table<int>;
 

@@ -8,11 +8,10 @@
 #include <span>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/detail/message_ops.hpp>
 
 #include "proto/messenger.hpp"
+#include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "support/scripted_connector.hpp"
 #include "transports/fake/factory.hpp"

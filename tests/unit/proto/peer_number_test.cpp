@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <set>
 
 #include "proto/message_errors.hpp"
 #include "proto/peer_number.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::proto;

@@ -301,18 +301,18 @@ TEST_CASE("access: words say what is wrong") {
     n.settle();
     return op->explain();
   };
-  using Catch::Contains;
+  using weft::tests::contains;
   CHECK_THAT(text(begin_put(n[0].to(1), some, there.remote())),
-             Contains("not registered for that"));
+             contains("not registered for that"));
   remote_region wrong = there.remote();
   wrong.offset = 1;
-  CHECK_THAT(text(begin_get(n[0].to(1), some, wrong)), Contains("ends before that"));
+  CHECK_THAT(text(begin_get(n[0].to(1), some, wrong)), contains("ends before that"));
   wrong = there.remote();
   ++wrong.key;
-  CHECK_THAT(text(begin_get(n[0].to(1), some, wrong)), Contains("no region with that key"));
-  CHECK_THAT(text(begin_get(n[0].to(1), more, there.remote())), Contains("65 bytes"));
-  CHECK_THAT(text(begin_get(n[0].to(1), some, {})), Contains("names no memory"));
-  CHECK_THROWS_WITH(there.remote().part(60, 5), Contains("beyond the end"));
+  CHECK_THAT(text(begin_get(n[0].to(1), some, wrong)), contains("no region with that key"));
+  CHECK_THAT(text(begin_get(n[0].to(1), more, there.remote())), contains("65 bytes"));
+  CHECK_THAT(text(begin_get(n[0].to(1), some, {})), contains("names no memory"));
+  CHECK_THROWS_WITH(there.remote().part(60, 5), contains("beyond the end"));
 }
 
 TEST_CASE("access: what no correct peer sends costs it its connection, and nobody else") {

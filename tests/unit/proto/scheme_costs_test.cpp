@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
-#include <catch2/catch.hpp>
-
 #include "proto/scheme_costs.hpp"
+#include "support/catch.hpp"
 
 using namespace weft::proto;
 using namespace std::chrono_literals;

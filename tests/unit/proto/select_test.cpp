@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/select.hpp"
-
-#include <catch2/catch.hpp>
+#include "support/catch.hpp"
 
 using namespace weft::proto;
 

@@ -103,22 +103,25 @@ TEST_CASE("sized receive: a message that it does not take is dropped, and its se
     sized_post op(n, v.target());
     meet_sized(n, op, size, order);
     CHECK(op.status == errc::out_of_memory);
-    CHECK_THAT(op.explain(), Catch::Contains("no memory for a message of " + std::to_string(size)));
+    CHECK_THAT(op.explain(),
+               weft::tests::contains("no memory for a message of " + std::to_string(size)));
   }
   SECTION("too long") {
     sized_post op(n, v.target(1, {size - 1}));
     meet_sized(n, op, size, order);
     CHECK(op.status == errc::truncated);
-    CHECK_THAT(op.explain(), Catch::Contains("message of " + std::to_string(size) + " bytes") &&
-                                 Catch::Contains(std::to_string(size - 1)));
+    CHECK_THAT(op.explain(),
+               weft::tests::contains("message of " + std::to_string(size) + " bytes") &&
+                   weft::tests::contains(std::to_string(size - 1)));
     CHECK(v.made == 0);
   }
   SECTION("no whole number of elements") {
     sized_post op(n, v.target(7));
     meet_sized(n, op, size, order);
     CHECK(op.status == errc::protocol_error);
-    CHECK_THAT(op.explain(), Catch::Contains("message of " + std::to_string(size) + " bytes") &&
-                                 Catch::Contains("elements of 7 bytes"));
+    CHECK_THAT(op.explain(),
+               weft::tests::contains("message of " + std::to_string(size) + " bytes") &&
+                   weft::tests::contains("elements of 7 bytes"));
     CHECK(v.made == 0);
   }
   CHECK(n[0].to(1).writer().credit_state().in_use == 0);

@@ -10,10 +10,9 @@
 #include <functional>
 #include <memory>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/close_on_fork.hpp"
 #include "runtime/fd.hpp"
+#include "support/catch.hpp"
 
 using weft::runtime::close_on_fork;
 using weft::runtime::unique_fd;

@@ -2,11 +2,10 @@
 // Where ended operations are kept.
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include <weft/coro/executor.hpp>
 
 #include "runtime/completion_queue.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

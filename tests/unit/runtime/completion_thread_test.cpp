@@ -9,11 +9,10 @@
 
 #include <pthread.h>
 
-#include <catch2/catch.hpp>
-
 #include "chore.hpp"
 #include "runtime/completion_thread.hpp"
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <vector>
 
 #include "runtime/memory_file.hpp"
+#include "support/catch.hpp"
 
 namespace weft::runtime::test {
 

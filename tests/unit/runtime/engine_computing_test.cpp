@@ -4,10 +4,9 @@
 #include <deque>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "chore.hpp"
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

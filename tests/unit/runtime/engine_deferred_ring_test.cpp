@@ -5,10 +5,9 @@
 #include <functional>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "chore.hpp"
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

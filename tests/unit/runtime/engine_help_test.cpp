@@ -6,11 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include "chore.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/event_fd.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

@@ -2,10 +2,9 @@
 // Mode `interrupt`: a waiting thread sleeps at once.
 #include <atomic>
 
-#include <catch2/catch.hpp>
-
 #include "chore.hpp"
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

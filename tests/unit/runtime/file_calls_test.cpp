@@ -17,10 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/engine.hpp"
 #include "runtime/file_calls.hpp"
+#include "support/catch.hpp"
 #include "support/seccomp.hpp"
 #include "support/skip.hpp"
 
@@ -101,7 +100,7 @@ TEST_CASE("file calls: a job ends when its call has returned") {
   CHECK(e.files().describe().empty());
   for (int i = 0; i != 20; ++i) CHECK(reads_one(e));
   CHECK_THAT(e.files().describe(),
-             Catch::Contains(kind == "uring" ? "files by io_uring" : "files by threads"));
+             weft::tests::contains(kind == "uring" ? "files by io_uring" : "files by threads"));
 }
 
 TEST_CASE("file calls: a failed call ends with its errno, or with a value where that is wanted") {

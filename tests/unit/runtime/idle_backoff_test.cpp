@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // External loops, with more threads than cores.
-#include <catch2/catch.hpp>
-
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

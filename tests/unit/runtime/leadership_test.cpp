@@ -4,9 +4,8 @@
 #include <atomic>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/leadership.hpp"
+#include "support/catch.hpp"
 
 using weft::runtime::leadership;
 using weft::runtime::progress_lock;

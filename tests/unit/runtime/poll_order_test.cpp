@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/poll_order.hpp"
+#include "support/catch.hpp"
 
 using weft::poll_policy;
 using weft::runtime::poll_order;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/printable.hpp"
-
-#include <catch2/catch.hpp>
+#include "support/catch.hpp"
 
 namespace weft::runtime {
 

@@ -6,9 +6,8 @@
 #include <cerrno>
 #include <thread>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/progress_lock.hpp"
+#include "support/catch.hpp"
 #include "support/seccomp.hpp"
 #include "support/skip.hpp"
 

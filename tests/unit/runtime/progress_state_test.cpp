@@ -4,10 +4,9 @@
 #include <string>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include "chore.hpp"
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using namespace weft::runtime;

@@ -5,11 +5,10 @@
 #include <cerrno>
 #include <optional>
 
-#include <catch2/catch.hpp>
-
 #include <weft/error.hpp>
 
 #include "runtime/remote_wakeup.hpp"
+#include "support/catch.hpp"
 
 using weft::runtime::wakeup_receiver;
 using weft::runtime::wakeup_sender;

@@ -3,9 +3,8 @@
 #include <chrono>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/timer_queue.hpp"
+#include "support/catch.hpp"
 
 using namespace weft;
 using detail::time_point;

@@ -51,7 +51,7 @@ TEST_CASE("an unknown wait set is named in the error", "[wait_set]") {
     FAIL("no error");
   } catch (const weft::error& e) {
     CHECK(e.kind() == weft::errc::invalid_argument);
-    CHECK_THAT(e.what(), Catch::Contains("kqueue"));
+    CHECK_THAT(e.what(), weft::tests::contains("kqueue"));
   }
 }
 

@@ -2,7 +2,6 @@
 // Shared by the tests of the wait sets.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "runtime/event_fd.hpp"
 #include "runtime/wait_set.hpp"
+#include "support/catch.hpp"
 
 namespace weft::runtime::test {
 

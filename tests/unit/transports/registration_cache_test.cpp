@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registered memory: which is found again, which is not, and which never is.
 #include "transports/registration_cache.hpp"
+#include "support/catch.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 
 #include <vector>
 
 #include "support/allocations.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "transports/self/transport.hpp"
 

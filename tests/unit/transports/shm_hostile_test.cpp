@@ -12,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "transports/shm/transport.hpp"
 
 using namespace weft::transports;

@@ -4,8 +4,7 @@
 #include <memory>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/shm/read_policy.hpp"
 

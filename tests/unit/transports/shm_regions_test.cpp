@@ -7,9 +7,8 @@
 #include <map>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "shm_two.hpp"
+#include "support/catch.hpp"
 #include "support/descriptors.hpp"
 
 using weft::tests::open_descriptors;

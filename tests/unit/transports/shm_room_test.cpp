@@ -3,8 +3,7 @@
 #include <array>
 #include <memory>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "transports/shm/transport.hpp"
 
 using namespace weft::transports;

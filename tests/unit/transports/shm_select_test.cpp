@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/catch.hpp"
 #include "transports/shm/select.hpp"
-
-#include <catch2/catch.hpp>
 
 using namespace weft::transports::shm;
 

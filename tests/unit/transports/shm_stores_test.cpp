@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "transports/shm/stores.hpp"
 
 using namespace weft::transports;

@@ -10,8 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::tests::shm_ends {

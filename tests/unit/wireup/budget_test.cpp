@@ -84,7 +84,7 @@ TEST_CASE("budget: who reads nothing for long has lost nothing, and is cut off i
     if (beyond) {
       CHECK_FALSE(host.ends.next().orderly);
       CHECK(to_it->misbehaved());
-      CHECK_THAT(host.notices.next(), Catch::Contains("does not read"));
+      CHECK_THAT(host.notices.next(), weft::tests::contains("does not read"));
     } else {
       for (std::size_t i = 0; i != count; ++i) REQUIRE(receive_one(socket).body.size() == size);
       CHECK(host.ends.empty());
@@ -109,7 +109,7 @@ TEST_CASE("budget: one process has so many connections, and no more") {
     const opened one_more = connect_abstract(host->self().locator);
     REQUIRE(::fcntl(one_more.fd.get(), F_SETFL, 0) == 0);
     CHECK(last_words(one_more.fd).empty());
-    CHECK_THAT(host.notices.next(), Catch::Contains("has 1024 connections here"));
+    CHECK_THAT(host.notices.next(), weft::tests::contains("has 1024 connections here"));
     all.pop_back();
     CHECK_FALSE(host.ends.next().orderly);
     admitted(host);
@@ -139,7 +139,7 @@ TEST_CASE("budget: so many requests wait at a listener, also of requesters that 
     const unique_fd one_more = request_connection();
     const std::vector<frame> said = last_words(one_more);
     REQUIRE(said.size() == 1);
-    CHECK_THAT(decode_refusal(said[0]), Catch::Contains("too many connection requests wait"));
+    CHECK_THAT(decode_refusal(said[0]), weft::tests::contains("too many connection requests wait"));
   }
   waiting.back().request->reject("go away");
   const unique_fd next = request_connection();

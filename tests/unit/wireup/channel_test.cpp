@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <thread>
 #include <weft/error.hpp>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 
 namespace weft::wireup::test {
 
@@ -81,7 +81,7 @@ TEST_CASE("a lane that the other side does not have is refused, with the number 
   const outcome o = b.outcomes.next();
   CHECK_FALSE(o.channel);
   CHECK(o.kind == errc::invalid_argument);
-  CHECK_THAT(o.failure, Catch::Contains("3 lanes") && Catch::Contains("no lane 3"));
+  CHECK_THAT(o.failure, weft::tests::contains("3 lanes") && weft::tests::contains("no lane 3"));
   // By the locator of a context with a key of its own, too.
   b->connect(*parse_locator(a->self().locator), {}, node::into(b.outcomes), {0, 200});
   CHECK(b.outcomes.next().kind == errc::invalid_argument);
@@ -234,7 +234,7 @@ TEST_CASE("a peer that is killed is gone, but not in good order") {
   const outcome again = a.connect(o.channel->peer().locator);
   CHECK_FALSE(again.channel);
   CHECK(again.kind == errc::peer_lost);
-  CHECK_THAT(again.failure, Catch::StartsWith("nobody listens"));
+  CHECK_THAT(again.failure, weft::tests::starts_with("nobody listens"));
 }
 
 TEST_CASE("a context that ends before it answers is gone, and has not refused") {
@@ -253,8 +253,8 @@ TEST_CASE("a context that ends before it answers is gone, and has not refused") 
 
 TEST_CASE("what is no locator is refused before anything is tried") {
   node a;
-  CHECK_THAT(a.connect("nonsense").failure, Catch::Contains("not the locator"));
-  CHECK_THAT(a.connect("").failure, Catch::Contains("not the locator"));
+  CHECK_THAT(a.connect("nonsense").failure, weft::tests::contains("not the locator"));
+  CHECK_THAT(a.connect("").failure, weft::tests::contains("not the locator"));
 }
 
 TEST_CASE("a context can connect to itself, and to many at once") {

@@ -3,12 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <string>
 #include <weft/error.hpp>
 
 #include "hex.hpp"
+#include "support/catch.hpp"
 #include "wireup/handshake.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"
@@ -55,22 +55,22 @@ TEST_CASE("a key is read from text and from a file, and nothing else is") {
         "-123456789abcdef0123456789abcdef0"}) {
     CAPTURE(bad);
     CHECK_THROWS_WITH(job_key::from_text(bad, "WEFT_JOB_KEY"),
-                      Catch::StartsWith("WEFT_JOB_KEY holds no job key"));
+                      weft::tests::starts_with("WEFT_JOB_KEY holds no job key"));
   }
   CHECK_THROWS_AS(job_key::from_text(std::string(130, 'a'), "the test"), error);
   // A secret that is nearly right must not appear in a log.
   CHECK_THROWS_WITH(job_key::from_text("secret" + key.to_text(), "the test"),
-                    !Catch::Contains(key.to_text()));
+                    !weft::tests::contains(key.to_text()));
 
   const key_file good(key.to_text() + "\n");
   CHECK(job_key::from_file(good.path).to_text() == key.to_text());
-  CHECK_THROWS_WITH(job_key::from_file("no/such/file"), Catch::Contains("no/such/file"));
-  CHECK_THROWS_WITH(job_key::from_file("."), Catch::Contains("not a file"));
+  CHECK_THROWS_WITH(job_key::from_file("no/such/file"), weft::tests::contains("no/such/file"));
+  CHECK_THROWS_WITH(job_key::from_file("."), weft::tests::contains("not a file"));
 }
 
 TEST_CASE("a key in a file that others may read is refused") {
   const key_file open(job_key::random().to_text(), 0644);
-  CHECK_THROWS_WITH(job_key::from_file(open.path), Catch::Contains("chmod 600"));
+  CHECK_THROWS_WITH(job_key::from_file(open.path), weft::tests::contains("chmod 600"));
 }
 
 TEST_CASE("two who know the key convince each other") {

@@ -66,7 +66,7 @@ TEST_CASE("another version is told so") {
   REQUIRE(send_raw(socket, bytes_of(f)) == 0);
   const std::vector<frame> said = last_words(socket);
   REQUIRE(said.size() == 1);
-  CHECK_THAT(decode_refusal(said[0]), Catch::Contains("version 99"));
+  CHECK_THAT(decode_refusal(said[0]), weft::tests::contains("version 99"));
 }
 
 TEST_CASE("too many bytes or descriptors, before and after the hello; none of them stays open") {

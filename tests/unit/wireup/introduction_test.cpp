@@ -188,7 +188,7 @@ TEST_CASE("nobody comes in as a context whose key it does not have") {
     frame f = hello_for(end, good_hello(), own);
     std::copy(claimed.begin(), claimed.end(), f.body.begin() + 8);
     REQUIRE(send_raw(end, bytes_of(f)) == 0);
-    CHECK_THAT(refusal_of(end), Catch::Contains("cannot prove"));
+    CHECK_THAT(refusal_of(end), weft::tests::contains("cannot prove"));
   }
   known.channel->send(make_wireup_message(1, "still here"));
   CHECK(text_of(host.wireup_messages.next().wireup_message) == "still here");
@@ -208,7 +208,7 @@ TEST_CASE("a context that is led to itself by somebody else notices") {
   REQUIRE(send_raw(caller, bytes_of(inside.invitation)) == 0);
   const outcome o = victim.outcomes.next();
   CHECK_FALSE(o.channel);
-  CHECK_THAT(o.failure, Catch::Contains("another"));
+  CHECK_THAT(o.failure, weft::tests::contains("another"));
 }
 
 TEST_CASE("who is looked for by a locator is the one that answers, or nobody") {
@@ -224,7 +224,7 @@ TEST_CASE("who is looked for by a locator is the one that answers, or nobody") {
   const outcome o = guest.outcomes.next();
   CHECK_FALSE(o.channel);
   CHECK(o.kind == errc::unreachable);
-  CHECK_THAT(o.failure, Catch::Contains("another process of the job answers"));
+  CHECK_THAT(o.failure, weft::tests::contains("another process of the job answers"));
   CHECK(last_words(one).empty());  // it was told nothing
 }
 

@@ -4,13 +4,13 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <optional>
 #include <thread>
 #include <weft/error.hpp>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 #include "wireup/job.hpp"
 #include "wireup/job_directory.hpp"
 #include "wireup/job_wire.hpp"
@@ -115,7 +115,8 @@ TEST_CASE("a rank is one context at a time, and the next one takes its place") {
     FAIL("there are two");
   } catch (const error& e) {
     CHECK(e.kind() == errc::invalid_argument);
-    CHECK_THAT(e.what(), Catch::Contains("rank 1") && Catch::Contains("options::standalone"));
+    CHECK_THAT(e.what(),
+               weft::tests::contains("rank 1") && weft::tests::contains("options::standalone"));
   }
   CHECK(join(directory, 0, 2));
   first.reset();
@@ -166,8 +167,9 @@ TEST_CASE("srun without PMIx is refused, where it started more than one process"
   e.set("SLURM_STEP_NUM_TASKS", "1").set("SLURM_MPI_TYPE", "none");
   CHECK_FALSE(launched_job());
   e.set("SLURM_STEP_NUM_TASKS", "2").set("SLURM_MPI_TYPE", "pmi2");
-  CHECK_THROWS_WITH(launched_job(), Catch::Contains("one of 2 and without PMIx (--mpi=pmi2)") &&
-                                        Catch::Contains("use srun --mpi=pmix"));
+  CHECK_THROWS_WITH(launched_job(),
+                    weft::tests::contains("one of 2 and without PMIx (--mpi=pmi2)") &&
+                        weft::tests::contains("use srun --mpi=pmix"));
   const job_directory directory(2);
   CHECK(join(directory, 0, 2)->size() == 2);  // weft-run under srun
 }

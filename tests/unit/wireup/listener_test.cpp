@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <weft/error.hpp>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "wireup/address.hpp"
 
@@ -79,7 +79,8 @@ TEST_CASE("a rejected requester is told why") {
 
 TEST_CASE("where nobody listens, that is what is said") {
   node guest;
-  CHECK_THAT(guest.request_connection(fresh_name()).failure, Catch::StartsWith("nobody listens"));
+  CHECK_THAT(guest.request_connection(fresh_name()).failure,
+             weft::tests::starts_with("nobody listens"));
   std::string actual;
   {
     node host;
@@ -87,7 +88,7 @@ TEST_CASE("where nobody listens, that is what is said") {
   }
   const outcome o = guest.request_connection(actual);
   CHECK(o.kind == errc::refused);
-  CHECK_THAT(o.failure, Catch::Contains("nobody listens"));
+  CHECK_THAT(o.failure, weft::tests::contains("nobody listens"));
 }
 
 TEST_CASE("a listener that is being closed refuses, however far a connection has come") {
@@ -129,8 +130,8 @@ TEST_CASE("an address that is taken says by whom") {
   node a, b;
   const std::string address = open(a, fresh_name());
   CHECK_THROWS_WITH(open(b, address),
-                    Catch::Contains("taken by process " + std::to_string(::getpid())));
-  CHECK_THROWS_WITH(open(b, open(a, "any://:0")), Catch::Contains("another port"));
+                    weft::tests::contains("taken by process " + std::to_string(::getpid())));
+  CHECK_THROWS_WITH(open(b, open(a, "any://:0")), weft::tests::contains("another port"));
 }
 
 TEST_CASE("a listener that was closed can be opened again at once") {
@@ -153,15 +154,15 @@ TEST_CASE("addresses that are none") {
       FAIL("no exception");
     } catch (const weft::error& e) {
       CHECK(e.kind() == errc::invalid_argument);
-      CHECK_THAT(e.what(), Catch::Contains("unix://name"));
+      CHECK_THAT(e.what(), weft::tests::contains("unix://name"));
     }
-    CHECK_THAT(a.request_connection(bad).failure, Catch::Contains("unix://name"));
+    CHECK_THAT(a.request_connection(bad).failure, weft::tests::contains("unix://name"));
   }
   CHECK_THROWS_AS(open(a, "unix://" + std::string(81, 'x')), weft::error);
   CHECK_THROWS_AS(open(a, std::string("unix://a\0b", 10)), weft::error);
   const outcome o = a.request_connection(fresh_name(), std::string(1025, 'g'));
   CHECK(o.kind == errc::invalid_argument);
-  CHECK_THAT(o.failure, Catch::Contains("too long"));
+  CHECK_THAT(o.failure, weft::tests::contains("too long"));
 }
 
 TEST_CASE("addresses survive the way through text") {
@@ -190,7 +191,8 @@ TEST_CASE("a user's listener is not another user's") {
   int status = -1;
   ::waitpid(child, &status, 0);
   CHECK(status == 0);
-  CHECK_THAT(host.notices.next(), Catch::Contains("id 65534") && Catch::Contains("turned away"));
+  CHECK_THAT(host.notices.next(),
+             weft::tests::contains("id 65534") && weft::tests::contains("turned away"));
   node guest;
   CHECK(guest.connect(locator).channel);
   CHECK(host.notices.empty());

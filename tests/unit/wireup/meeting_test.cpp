@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simultaneous connect: both sides meet, in any order and at once; one channel results.
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <thread>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 
 namespace weft::wireup::test {
 
@@ -161,7 +161,7 @@ TEST_CASE("a context can meet itself at two addresses, but not at one") {
   meet(a, at.a, at.a, "x");
   const outcome itself = a.outcomes.next();
   CHECK(itself.kind == errc::invalid_argument);
-  CHECK_THAT(itself.failure, Catch::Contains("itself"));
+  CHECK_THAT(itself.failure, weft::tests::contains("itself"));
 }
 
 TEST_CASE("a meeting can be cancelled, and then be held again") {
@@ -170,7 +170,7 @@ TEST_CASE("a meeting can be cancelled, and then be held again") {
   for (int i = 0; i < 20; ++i) {
     const std::uint64_t m = a->meet(at.a, at.b, "x", node::into(a.outcomes));
     a->cancel_meet(m);
-    CHECK_THAT(a.outcomes.next().failure, Catch::Contains("cancelled"));
+    CHECK_THAT(a.outcomes.next().failure, weft::tests::contains("cancelled"));
   }
   meet(a, at.a, at.b, "x");
   meet(b, at.b, at.a, "x");
@@ -182,24 +182,24 @@ TEST_CASE("meetings that cannot be") {
   node a, b;
   const addresses at;
   meet(a, "nonsense", at.b, "x");
-  CHECK_THAT(a.outcomes.next().failure, Catch::Contains("unix://name"));
+  CHECK_THAT(a.outcomes.next().failure, weft::tests::contains("unix://name"));
   meet(a, at.a, "nonsense", "x");
-  CHECK_THAT(a.outcomes.next().failure, Catch::Contains("unix://name"));
+  CHECK_THAT(a.outcomes.next().failure, weft::tests::contains("unix://name"));
   meet(a, at.a, at.b, std::string(1025, 'd'));
-  CHECK_THAT(a.outcomes.next().failure, Catch::Contains("too long"));
+  CHECK_THAT(a.outcomes.next().failure, weft::tests::contains("too long"));
   meet(a, at.a, at.b, "x");
   meet(a, at.a, at.b, "x");
-  CHECK_THAT(a.outcomes.next().failure, Catch::Contains("under way"));
+  CHECK_THAT(a.outcomes.next().failure, weft::tests::contains("under way"));
   meet(b, at.a, at.b, "x");
   const outcome taken = b.outcomes.next();
   CHECK(taken.kind == errc::system);
-  CHECK_THAT(taken.failure, Catch::Contains("taken"));
+  CHECK_THAT(taken.failure, weft::tests::contains("taken"));
   // A connection request of one kind is refused at a listener of the other.
   const outcome knocked = b.request_connection(at.a);
   CHECK(knocked.kind == errc::refused);
-  CHECK_THAT(knocked.failure, Catch::Contains("meet"));
+  CHECK_THAT(knocked.failure, weft::tests::contains("meet"));
   a.manager.reset();
-  CHECK_THAT(a.outcomes.next().failure, Catch::Contains("closing"));
+  CHECK_THAT(a.outcomes.next().failure, weft::tests::contains("closing"));
 }
 
 }  // namespace weft::wireup::test

@@ -10,13 +10,13 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
 #include <random>
 #include <thread>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 #include "wireup/address.hpp"
 #include "wireup/introduction.hpp"
 

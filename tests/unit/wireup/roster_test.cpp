@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <future>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 #include "wireup/coordinator.hpp"
 #include "wireup/coordinator_connection.hpp"
 #include "wireup/roster.hpp"
@@ -307,7 +307,7 @@ TEST_CASE("a rank that was launched follows the book, and its line's end is its 
     CHECK(one.line.facts().rank == 1);
     // There is one such rank.
     member other(host.job, 1);
-    CHECK_THAT(attend(other, host, 1), Catch::Contains("here already"));
+    CHECK_THAT(attend(other, host, 1), weft::tests::contains("here already"));
     CHECK(host.changes.empty());
   }
   CHECK(host.changes.next() == change{change_kind::left, 1});
@@ -337,8 +337,8 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
     return std::string("hung up on");
   };
   // As another rank, as a rank of another job, and as another process that claims the rank.
-  CHECK_THAT(says_that_it_is_one(host.job, 0), Catch::Contains("only that rank itself"));
-  CHECK_THAT(says_that_it_is_one(random_id(), 1), Catch::Contains("only that rank itself"));
+  CHECK_THAT(says_that_it_is_one(host.job, 0), weft::tests::contains("only that rank itself"));
+  CHECK_THAT(says_that_it_is_one(random_id(), 1), weft::tests::contains("only that rank itself"));
   nobody_died();
   CHECK(says_that_it_is_one(host.job, 1) == "hung up on");
   nobody_died();

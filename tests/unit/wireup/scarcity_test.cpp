@@ -55,7 +55,7 @@ TEST_CASE("without descriptors to spare clients wait, are told of once, and get 
     told = host.notices.next();
   }
   REQUIRE(waiting.fd);
-  CHECK_THAT(told, Catch::Contains("cannot accept") && Catch::Contains("ulimit -n"));
+  CHECK_THAT(told, weft::tests::contains("cannot accept") && weft::tests::contains("ulimit -n"));
   REQUIRE(::fcntl(waiting.fd.get(), F_SETFL, 0) == 0);
   frame invitation = receive_one(waiting.fd);
   const raw_end in{std::move(waiting.fd), std::move(invitation)};
@@ -76,7 +76,7 @@ TEST_CASE("without descriptors for long clients are turned away, and told what t
     REQUIRE(::fcntl(waiting.fd.get(), F_SETFL, 0) == 0);
     const frame answer = receive_one(waiting.fd);
     CHECK(answer.kind == frame_kind::refusal);
-    CHECK_THAT(decode_refusal(answer), Catch::Contains("ulimit -n"));
+    CHECK_THAT(decode_refusal(answer), weft::tests::contains("ulimit -n"));
   }
   check_still_well(host);
 }

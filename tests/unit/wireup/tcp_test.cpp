@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
 #include <weft/error.hpp>
 
 #include "node.hpp"
+#include "support/catch.hpp"
 #include "support/descriptors.hpp"
 #include "wireup/address.hpp"
 #include "wireup/handshake.hpp"
@@ -202,7 +202,7 @@ TEST_CASE("a context with a key is found by its locator, over its Unix socket wh
   other.socket_name = random_socket_name();
   const outcome wrong = guest.connect(to_text(other));
   CHECK_FALSE(wrong.channel);
-  CHECK_THAT(wrong.failure, Catch::Contains("another process of the job answers"));
+  CHECK_THAT(wrong.failure, weft::tests::contains("another process of the job answers"));
 }
 
 TEST_CASE("meeting over TCP") {
@@ -223,11 +223,11 @@ TEST_CASE("meeting over TCP") {
 
 TEST_CASE("without a key there is no TCP, and the message says what to set") {
   node without;
-  CHECK_THROWS_WITH(open(without), Catch::Contains("WEFT_JOB_KEY"));
+  CHECK_THROWS_WITH(open(without), weft::tests::contains("WEFT_JOB_KEY"));
   node host({}, with(job_key::random()));
   const outcome o = without.request_connection(open(host));
   CHECK_FALSE(o.channel);
-  CHECK_THAT(o.failure, Catch::Contains("no job key"));
+  CHECK_THAT(o.failure, weft::tests::contains("no job key"));
   CHECK(parse_locator(without->self().locator)->places.empty());
 }
 
@@ -239,9 +239,9 @@ TEST_CASE("another key comes in nowhere, is logged once, and harms nobody") {
     const outcome o = outsider.request_connection(address);
     CHECK_FALSE(o.channel);
     CHECK(o.kind == errc::refused);
-    CHECK_THAT(o.failure, Catch::Contains("job key"));
+    CHECK_THAT(o.failure, weft::tests::contains("job key"));
   }
-  CHECK_THAT(host.notices.next(), Catch::Contains("does not know the job's key"));
+  CHECK_THAT(host.notices.next(), weft::tests::contains("does not know the job's key"));
   CHECK(host.notices.empty());
   CHECK(host.arrived_requests.empty());
   check_still_well(host, address, key);
@@ -265,7 +265,7 @@ TEST_CASE("an impostor that listens is found out") {
   say(caller, challenger(job_key::random()).question());
   hear<proof_size>(caller);
   say(caller, digest{});
-  CHECK_THAT(guest.outcomes.next().failure, Catch::Contains("does not know the job's key"));
+  CHECK_THAT(guest.outcomes.next().failure, weft::tests::contains("does not know the job's key"));
   CHECK(bytes_until_end(caller) == 0);  // no hello, no private data before the proof
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("an earlier conversation cannot be repeated") {
   hear<challenge_size>(second);
   say(second, overheard);
   CHECK(bytes_until_end(second) == 0);
-  CHECK_THAT(host.notices.next(), Catch::Contains("does not know the job's key"));
+  CHECK_THAT(host.notices.next(), weft::tests::contains("does not know the job's key"));
 }
 
 TEST_CASE("garbage, too little and too much instead of a handshake end that connection only") {

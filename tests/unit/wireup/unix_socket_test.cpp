@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 
+#include "support/catch.hpp"
 #include "support/descriptors.hpp"
 #include "support/skip.hpp"
 #include "transports/wireup_message.hpp"

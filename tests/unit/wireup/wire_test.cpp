@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes are those of docs/wire-format.md: a change here is a change of the wire format.
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "hex.hpp"
+#include "support/catch.hpp"
 #include "wireup/hello.hpp"
 #include "wireup/job_wire.hpp"
 

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
 #include <weft/weft.hpp>
 
 #include "../wire_peer.hpp"
 #include "bindings/vipl/wire.hpp"
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 using namespace weft::vipl;

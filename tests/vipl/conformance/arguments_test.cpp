@@ -3,9 +3,8 @@
 // kind, a null pointer, a value out of range. Nothing else changes.
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors that complete with an error: which, at which side, and what becomes of the
 // connection.
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

@@ -4,9 +4,8 @@
 #include <future>
 #include <new>
 
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two VIs of one NIC that are connected to each other, in both ways.
-
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

@@ -6,9 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

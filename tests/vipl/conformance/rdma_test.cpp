@@ -2,9 +2,8 @@
 // RDMA: writes and reads over segments, immediate data, and the rights that they need.
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

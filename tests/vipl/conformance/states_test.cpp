@@ -2,9 +2,8 @@
 // The states of a VI: what each call returns in each of them.
 #include <future>
 
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

@@ -10,8 +10,7 @@
 #include <future>
 #include <new>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/transports.hpp"
 
 namespace vipl_suite {

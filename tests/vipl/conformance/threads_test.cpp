@@ -5,9 +5,8 @@
 #include <future>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "suite.hpp"
+#include "support/catch.hpp"
 
 using namespace vipl_suite;
 

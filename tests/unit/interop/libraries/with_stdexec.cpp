@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft's senders under stdexec (-DWEFT_STDEXEC=FOLDER with include/stdexec).
 #define WEFT_USE_STDEXEC
-#include <catch2/catch.hpp>
 
 #include <stdexec/execution.hpp>
 
@@ -11,6 +10,7 @@
 #include <weft/coro/pool.hpp>
 #include <weft/interop/execution.hpp>
 
+#include "support/catch.hpp"
 #include "unit/coro/this_thread.hpp"
 #include "unit/interop/libraries/runner.hpp"
 #include "unit/interop/to_self.hpp"

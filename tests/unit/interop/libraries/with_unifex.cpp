@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft's senders under libunifex (-DWEFT_UNIFEX=PREFIX where it is installed).
 #define WEFT_USE_UNIFEX
-#include <catch2/catch.hpp>
 
 #include <unifex/just.hpp>
 #include <unifex/on.hpp>
@@ -15,6 +14,7 @@
 #include <weft/coro/pool.hpp>
 #include <weft/interop/execution.hpp>
 
+#include "support/catch.hpp"
 #include "unit/coro/this_thread.hpp"
 #include "unit/interop/libraries/runner.hpp"
 #include "unit/interop/to_self.hpp"

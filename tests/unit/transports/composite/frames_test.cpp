@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/fake/factory.hpp"

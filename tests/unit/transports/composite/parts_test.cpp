@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of a composite transport, and the part that gets each of them.
-#include <catch2/catch.hpp>
 
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/catch.hpp"
 #include "transports/composite/factory.hpp"
 
 using namespace weft;

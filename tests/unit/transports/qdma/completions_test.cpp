@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the end of a copy is reported: on this side, by a queue or without one, and on the other
 // side, by a chained frame.
-#include <catch2/catch.hpp>
 
 #include <thread>
 
+#include "support/catch.hpp"
 #include "two.hpp"
 
 namespace {

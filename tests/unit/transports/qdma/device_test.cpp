@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device: copies within bounds and rights, events, chains.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "ends.hpp"
+#include "support/catch.hpp"
 
 namespace {
 
@@ -109,7 +109,7 @@ TEST_CASE("qdma device: beyond bounds and rights nothing is copied, and it is sa
   std::string why;
   const auto fails = [&](wq::descriptor d, std::string_view text) {
     CHECK(outcome_of(n, {std::move(d)}, &why) == errc::invalid_argument);
-    CHECK_THAT(why, Catch::Contains(std::string(text)));
+    CHECK_THAT(why, weft::tests::contains(std::string(text)));
     CHECK(readable.count(theirs) == 4096);
     CHECK(writable.count(theirs) == 4096);
     CHECK(mine.count(ours) == 4096);
@@ -161,7 +161,7 @@ TEST_CASE("qdma device: memory that was allocated and given back is whole again"
   r.free(c);
   const auto all = r.allocate(qd::device::default_arena);
   CHECK(all.data() == a.data());
-  CHECK_THROWS_WITH(r.allocate(1), Catch::Contains("are left"));
+  CHECK_THROWS_WITH(r.allocate(1), weft::tests::contains("are left"));
   CHECK_THROWS_AS(r.allocate(~std::size_t{0}), weft::error);
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("qdma device: a cycle ends with an error that says what it is", "[qdma
     for (auto& s : n.sides) s->poll();
   for (auto& s : n.sides) CHECK(s->poll() == 0);
   CHECK(n[0].device.failures() + n[1].device.failures() >= 1);
-  CHECK_THAT(n[0].device.describe() + n[1].device.describe(), Catch::Contains("a cycle?"));
+  CHECK_THAT(n[0].device.describe() + n[1].device.describe(), weft::tests::contains("a cycle?"));
 }
 
 TEST_CASE("qdma device: chains without bound are refused, and it goes on", "[qdma]") {
@@ -265,7 +265,7 @@ TEST_CASE("qdma device: chains without bound are refused, and it goes on", "[qdm
   }
   n[0].start({signalling(n[0].id(), e)});
   for (int i = 0; i != 20'000; ++i) n[0].poll();
-  CHECK_THAT(n[0].device.describe(), Catch::Contains("are under way"));
+  CHECK_THAT(n[0].device.describe(), weft::tests::contains("are under way"));
   {
     const weft::runtime::engine::holder hold(n[0].engine);
     n[0].device.drop_event(e);
@@ -287,7 +287,7 @@ TEST_CASE("qdma device: a failure reaches those that wait, here and elsewhere, a
   n.settle();
   CHECK(t.status == errc::invalid_argument);
   CHECK(u.status == errc::invalid_argument);
-  CHECK_THAT(u.why, Catch::Contains("failed there"));
+  CHECK_THAT(u.why, weft::tests::contains("failed there"));
   CHECK(other.count(theirs) == 64);
 }
 
@@ -316,7 +316,7 @@ TEST_CASE("qdma device: who is lost ends what depends on it, and nothing else", 
   CHECK(u.over);
   std::string why;
   CHECK(outcome_of(n, {posting(static_cast<wq::process>(lost), 1, "x")}, &why) == errc::peer_lost);
-  CHECK_THAT(why, Catch::Contains("has ended"));
+  CHECK_THAT(why, weft::tests::contains("has ended"));
   CHECK(outcome_of(n, {posting(n[2].id(), 1, "x")}) == errc::ok);
   // Also while the table does not show it yet: sockets close before a process is known to be dead.
   {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames by qdma: of every size, with room that runs out, and from lying senders.
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "two.hpp"
 
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cards, signals and shared memory of a hostile process.
-#include <catch2/catch.hpp>
-
 #include "ends.hpp"
+#include "support/catch.hpp"
 
 namespace {
 
@@ -106,7 +105,7 @@ TEST_CASE("qdma hostile: a catalog that points out of its arena hurts only its o
     const auto before = n[0].device.failures();
     n[0].start({copying(wq::descriptor::what::write, mine, n[1].id(), theirs, 64)});
     CHECK(n[0].device.failures() == before + 1);
-    CHECK_THAT(n[0].device.describe(), Catch::Contains("outside of its owner's arena"));
+    CHECK_THAT(n[0].device.describe(), weft::tests::contains("outside of its owner's arena"));
   }
   // An address without memory: the kernel refuses.
   record.base = 4096;

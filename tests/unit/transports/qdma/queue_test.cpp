@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "ends.hpp"
+#include "support/catch.hpp"
 
 namespace {
 

@@ -4,8 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "transports/qdma/table.hpp"
 
 namespace {
@@ -75,7 +74,7 @@ TEST_CASE("qdma table: full, with an error; and used up entries are not given ag
   auto* memory = static_cast<qd::table_memory*>(view.get());
   for (qd::table_entry& e : memory->entry)
     e.word.store(qd::entry_word{qd::last_generation, 0, 0, false}.packed());
-  CHECK_THROWS_WITH(t.claim({1, 2}), Catch::Contains("4096 entries"));
+  CHECK_THROWS_WITH(t.claim({1, 2}), weft::tests::contains("4096 entries"));
   memory->entry[7].word.store(qd::entry_word{qd::last_generation - 1, 0, 0, false}.packed());
   const qd::vpid last = t.claim({1, 2});
   CHECK(last == qd::vpid_of(qd::last_generation, 7));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One-sided access by qdma: reads and writes of a peer's memory in slices, and processes without
 // the right to it.
-#include <catch2/catch.hpp>
-
+#include "support/catch.hpp"
 #include "two.hpp"
 
 namespace {

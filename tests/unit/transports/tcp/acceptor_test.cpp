@@ -2,9 +2,8 @@
 // The TCP acceptor.
 #include <new>
 
-#include <catch2/catch.hpp>
-
 #include "support/allocations.hpp"
+#include "support/catch.hpp"
 #include "support/skip.hpp"
 #include "transports/tcp/acceptor.hpp"
 

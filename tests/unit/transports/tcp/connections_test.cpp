@@ -185,9 +185,9 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   CHECK(a.in.broken == std::vector<errc>{errc::unreachable});
   CHECK(a.send({}, {}) == post::failed);
   // The port or the address may be wrong; the message does not say which.
-  CHECK_THAT(a.link->trouble(), Catch::Contains("could not connect") &&
-                                    Catch::Contains("none of the addresses") &&
-                                    !Catch::Contains("refused"));
+  CHECK_THAT(a.link->trouble(), weft::tests::contains("could not connect") &&
+                                    weft::tests::contains("none of the addresses") &&
+                                    !weft::tests::contains("refused"));
   CHECK_THAT(
       [&] {
         try {
@@ -197,7 +197,7 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
         }
         return std::string();
       }(),
-      Catch::Contains("refused") && Catch::Contains("WEFT_TCP_INTERFACES"));
+      weft::tests::contains("refused") && weft::tests::contains("WEFT_TCP_INTERFACES"));
 }
 
 TEST_CASE("tcp: only where the peer is, as others say, is connected to") {
@@ -252,7 +252,8 @@ TEST_CASE("tcp: a peer that cannot be connected to for want of descriptors learn
   wireup_message offer = a.open();
   const tests::descriptor_famine famine(1);  // one for the engine's timer, and none for a socket
   const std::string refusal = b.accept(std::move(offer));
-  CHECK_THAT(refusal, Catch::Contains("no file descriptor left") && Catch::Contains("ulimit -n"));
+  CHECK_THAT(refusal, weft::tests::contains("no file descriptor left") &&
+                          weft::tests::contains("ulimit -n"));
 }
 
 TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and not for ever") {
@@ -316,7 +317,7 @@ TEST_CASE("tcp: offers that make no sense are refused") {
 
 TEST_CASE("tcp: an interface that is not there") {
   end a({"no-such-interface"});
-  CHECK_THROWS_WITH(a.open(), Catch::Contains("no-such-interface"));
+  CHECK_THROWS_WITH(a.open(), weft::tests::contains("no-such-interface"));
 }
 
 TEST_CASE("tcp: unauthenticated clients are turned away, and the peer still gets in") {

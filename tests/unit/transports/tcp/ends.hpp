@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "runtime/engine.hpp"
+#include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/tcp/wire.hpp"

@@ -210,7 +210,7 @@ TEST_CASE("verbs: a port that is down for long ends connections that wait for no
   // A peer that connects now is told at once, and may use another transport.
   a.drop_link();
   a.forget();
-  CHECK_THROWS_WITH(a.open(), Catch::Contains("its port is down"));
+  CHECK_THROWS_WITH(a.open(), weft::tests::contains("its port is down"));
   a.hardware.port_up = true;
   a.hardware.tell({"PORT_ACTIVE", {}, false, true});
   settle(a, b);
@@ -352,12 +352,12 @@ TEST_CASE("verbs: no memory to lock, and no way there, are said and leave nothin
   end a(net), b(net);
   SECTION("the opener has no memory") {
     a.hardware.lockable = 1000;
-    CHECK_THROWS_WITH(a.open(), Catch::Contains("memory to lock"));
+    CHECK_THROWS_WITH(a.open(), weft::tests::contains("memory to lock"));
     CHECK(net.ends.empty());
   }
   SECTION("memory for half of it only") {
     a.hardware.lockable = 3'000'000;
-    CHECK_THROWS_WITH(a.open(), Catch::Contains("memory to lock"));
+    CHECK_THROWS_WITH(a.open(), weft::tests::contains("memory to lock"));
     CHECK(net.ends.empty());
   }
   SECTION("no way") {

@@ -121,7 +121,7 @@ TEST_CASE("verbs: an inbox is memory of its connection, and ends with it") {
   b.drop_link();
   CHECK(b.hardware.regions_known() == with - 1);
   b.hardware.lockable = verbs::inbox_bytes - 1;
-  CHECK_THROWS_WITH(b.open(), Catch::Contains("memory to lock"));
+  CHECK_THROWS_WITH(b.open(), weft::tests::contains("memory to lock"));
 }
 
 TEST_CASE("verbs: a peer that announces what is no frame is reported as that") {
