@@ -61,7 +61,7 @@ TEST_CASE("a plot over names has bars, and what a name already says is no series
 TEST_CASE("a relative plot shows multiples of one series at the same x") {
   const weft::plot::chart made = chart_of(ways(), {.relative_to = "basic"});
   REQUIRE(made.all.size() == 1);
-  CHECK(made.all[0].points.at(0).y == Approx(200));
+  CHECK(made.all[0].points.at(0).y == weft::tests::Approx(200));
   CHECK(made.rule == 1.0);
 }
 

@@ -49,8 +49,8 @@ TEST_CASE("values are selected by the keys of lines, relative ones divided at th
   CHECK(value_at(one, "fast", 4)->high == 1.2);
   CHECK_FALSE(value_at(one, "absent", 4));
   const figure two = figure_of(of, of.experiments[1], example_records());
-  CHECK(value_at(two, "fast", 4)->y == Approx(0.5));
-  CHECK(value_at(two, "slow", 4)->y == Approx(1));
+  CHECK(value_at(two, "fast", 4)->y == weft::tests::Approx(0.5));
+  CHECK(value_at(two, "slow", 4)->y == weft::tests::Approx(1));
 }
 
 TEST_CASE("several lines for one place become their median, with a note") {

@@ -86,11 +86,11 @@ TEST_CASE("zero has a place on a linear axis only, and NaN on none") {
 
 TEST_CASE("a scale maps the ends of its range to the ends of its interval") {
   const scale log(scale_kind::log10, {1, 100}, 200, 0);
-  CHECK(log.at(1) == Approx(200));
-  CHECK(log.at(10) == Approx(100));
-  CHECK(log.at(100) == Approx(0).margin(1e-9));
+  CHECK(log.at(1) == weft::tests::Approx(200));
+  CHECK(log.at(10) == weft::tests::Approx(100));
+  CHECK(log.at(100) == weft::tests::Approx(0).margin(1e-9));
   const scale linear(scale_kind::linear, {-1, 3}, 0, 40);
-  CHECK(linear.at(0) == Approx(10));
+  CHECK(linear.at(0) == weft::tests::Approx(10));
 }
 
 TEST_CASE("numbers have three digits, text of any bytes becomes text of a page") {

@@ -20,6 +20,12 @@
 
 namespace weft::tests {
 
+#if __has_include(<catch2/catch_test_macros.hpp>)
+using Catch::Approx;
+#else
+using Catch::Detail::Approx;
+#endif
+
 /// A matcher for texts, for CHECK_THAT and CHECK_THROWS_WITH.
 inline auto contains(const std::string& part) {
 #if __has_include(<catch2/catch_test_macros.hpp>)

@@ -185,17 +185,18 @@ ssize_t completion_queue::read_error(fi_cq_err_entry& into) noexcept {
       if (!r || r->error == 0 || r->pinned) continue;
       const fi_cq_tagged_entry entry = entry_of(*r);
       const std::size_t beyond = r->size > r->room ? r->size - r->room : 0;
-      into = {entry.op_context,
-              entry.flags,
-              entry.len,
-              entry.buf,
-              entry.data,
-              entry.tag,
-              beyond,
-              r->error,
-              static_cast<int>(r->status),
-              nullptr,
-              0};
+      // Not the whole entry: programs of older versions have a shorter one, without `src_addr`.
+      into.op_context = entry.op_context;
+      into.flags = entry.flags;
+      into.len = entry.len;
+      into.buf = entry.buf;
+      into.data = entry.data;
+      into.tag = entry.tag;
+      into.olen = beyond;
+      into.err = r->error;
+      into.prov_errno = static_cast<int>(r->status);
+      into.err_data = nullptr;
+      into.err_data_size = 0;
       c->waiting.remove(*r);
       if (r->multi && (r->flags & FI_MULTI_RECV) == 0) to_renew = r->multi;
       c->owner->recycle(*r);
