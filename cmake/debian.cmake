@@ -17,7 +17,11 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+# A package is for the release that it was built on. The newer release has the greater version, so that a machine that
+# changes its release changes the packages, too.
+cmake_host_system_information(RESULT weft_release QUERY DISTRIB_INFO)
+string(REPLACE debian deb weft_release_name "${weft_release_ID}${weft_release_VERSION_ID}")
+set(CPACK_DEBIAN_PACKAGE_RELEASE "1~${weft_release_name}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # weft-bench uses libweft-c.so and libvipl-weft.so, which are in others of these packages.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/src/bindings/c" "${PROJECT_BINARY_DIR}/src/bindings/vipl")

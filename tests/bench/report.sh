@@ -42,7 +42,7 @@ if ! compgen -G '/dev/infiniband/uverbs*' > /dev/null; then
   grep -q 'Not measured: .*: the guest did not answer within 0.1 s' hung/report.html
 fi
 
-command -v chromium > /dev/null || skip "the browser's part: there is no chromium (packages/test.txt)"
+command -v chromium > /dev/null || skip "the browser's part: there is no chromium (packages/long.txt)"
 # The page tells a frame of a phone's width what it looks like there: a window cannot be as narrow.
 {
   sed 's#</body>.*##' page/report.html

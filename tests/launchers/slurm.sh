@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 PATH=$PATH:/usr/sbin
 for program in slurmctld slurmd srun ip; do
-  command -v $program >/dev/null || skip "$program is not installed (packages/test.txt, packages/build.txt)"
+  command -v $program >/dev/null || skip "$program is not installed (packages/long.txt, packages/build.txt)"
 done
 if [ "${1:-}" != inside ]; then
   [ "$(id -u)" = 0 ] || skip "only root can make namespaces and start slurmd"
