@@ -50,6 +50,8 @@ void doorbell::arm(std::uint32_t state) noexcept {
 
 void doorbell::arm_computing(bool heavy) noexcept {
   raise(page_->computing, 1);
+  // What the caller reads next it reads later: the progress thread's heavy fence relies on it.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   if (heavy) fence_senders();
 }
 

@@ -109,9 +109,11 @@ class remote_doorbell {
   remote_doorbell& operator=(const remote_doorbell&) = delete;
 
   /// A fence between a write of a word that the peer reads before it sleeps and a read of a word of
-  /// the peer, where the peer cannot make this process's fences.
+  /// the peer, where the peer cannot make this process's fences. The peer's fences order what the
+  /// processor does, and not what the compiler does.
   void fence_if_needed() const noexcept {
     if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 
   /// Called after a message was written: one load from a line that hardly ever changes.

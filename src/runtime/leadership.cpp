@@ -10,7 +10,10 @@ leadership::outcome leadership::take(const std::atomic<bool>& done) noexcept {
   if (led_ && leader_ == std::this_thread::get_id()) return outcome::leads_already;
   if (led_) {
     followers_.fetch_add(1, std::memory_order_seq_cst);
-    if (lock_.can_bias()) private_fence();
+    if (!lock_.can_bias())
+      std::atomic_thread_fence(std::memory_order_seq_cst);  // the count above is not one on arm64
+    else
+      private_fence();
     changed_.wait(lock, [&] { return !led_ || done.load(std::memory_order_acquire); });
     followers_.fetch_sub(1, std::memory_order_relaxed);
     if (done.load(std::memory_order_acquire)) return outcome::done;

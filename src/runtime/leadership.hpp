@@ -14,7 +14,8 @@ namespace weft::runtime {
 
 /// One thread leads; the others follow: they wait for their own end, or for the leader's place. So
 /// coroutines of a context never run in parallel. A leader may take the place again, deeper in its
-/// own stack. Owned by the engine; any thread. Model: tests/models/followers.pml.
+/// own stack. Owned by the engine; any thread. Model: tests/models/followers.pml. In every order:
+/// tests/interleave/leadership.cpp.
 class leadership {
  public:
   explicit leadership(const progress_lock& lock) noexcept : lock_(lock) {}

@@ -36,7 +36,7 @@ fire_and_forget pass(std::shared_ptr<state> s) {
 
 }  // namespace
 
-interleave::bounds within() { return {.preemptions = 8, .delays = 2}; }
+interleave::bounds within() { return {.preemptions = 8, .delays = 2, .stale = 2}; }
 
 void scenario(interleave::run& now) {
   const auto s = std::make_shared<state>();

@@ -7,6 +7,9 @@
 // mutation IGNORE_FAVOURED: src/runtime/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => false;
 // mutation KEEP_HOLDING: src/runtime/progress_lock.hpp: unlock_unrevoked(); => nothing
 // mutation GIVE_RELAXED: src/runtime/progress_lock.hpp: word_.store(0, std::memory_order_release) => word_.store(0, std::memory_order_relaxed)
+// mutation TAKE_RELAXED: src/runtime/progress_lock.hpp: word_.exchange(1, std::memory_order_acquire) => word_.exchange(1, std::memory_order_relaxed)
+// mutation WAIT_RELAXED: src/runtime/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => bias_owner_holds_.load(std::memory_order_relaxed) != 0;
+// mutation UNLOCK_RELAXED: src/runtime/progress_lock.hpp: bias_owner_holds_.store(0, std::memory_order_release); => bias_owner_holds_.store(0, std::memory_order_relaxed);
 // clang-format on
 #include "substitute.hpp"
 
@@ -29,13 +32,13 @@ namespace {
 struct state {
   weft::runtime::progress_lock progress_lock;
   int inside = 0;
-  weft::std::atomic<int> data{
-      0};  // protected by the progress lock: relaxed stores, which its release must publish
+  // Protected by the progress lock: relaxed, as plain data, which its release must publish.
+  weft::std::atomic<int> data{0};
   int uses = 0;
 
   void use() {
     interleave::expect(++inside == 1, "two threads hold the progress lock");
-    const int n = data.load();
+    const int n = data.load(std::memory_order_relaxed);
     data.store(n + 1, std::memory_order_relaxed);
     ++uses;
     --inside;
@@ -44,7 +47,7 @@ struct state {
 
 }  // namespace
 
-interleave::bounds within() { return {.preemptions = 2, .delays = 1}; }
+interleave::bounds within() { return {.preemptions = 2, .delays = 1, .stale = 2}; }
 
 void scenario(interleave::run& now) {
   const auto s = std::make_shared<state>();

@@ -10,6 +10,7 @@
 // always: src/transports/shm/ring_receiver.hpp: publish_every_bulk = bulk_bytes / 8 => publish_every_bulk = bulk_bytes
 // always: src/transports/shm/ring_receiver.cpp: const frame_header header = s.header; => frame_header header; std::memcpy(&header, &s.header, sizeof header);
 // mutation PUBLISH_RELAXED: src/transports/shm/link.cpp: sequence_of(position_), std::memory_order_release) => sequence_of(position_), std::memory_order_relaxed)
+// mutation READY_RELAXED: src/transports/shm/ring_receiver.hpp: sequence.load(std::memory_order_acquire) => sequence.load(std::memory_order_relaxed)
 // mutation PUBLISH_BEFORE_WRITING: src/transports/shm/link.cpp: std::memcpy(&s.header, &header, sizeof header); => nothing
 // mutation PUBLISH_BEFORE_WRITING: src/transports/shm/link.cpp: s.sequence.store(sequence_of(position_), std::memory_order_release); => s.sequence.store(sequence_of(position_), std::memory_order_release); std::memcpy(&s.header, &header, sizeof header);
 // mutation TURN_WITHOUT_LAP: src/transports/shm/wire.hpp: static_cast<std::uint32_t>(position / slot_count) + 1 => static_cast<std::uint32_t>(position - position) + 1
@@ -25,6 +26,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -76,7 +78,7 @@ void copy_in_steps(void* to, const void* from, std::size_t n) {
   while ((writes || reads) && n != 0 && !both().trouble) {
     const std::size_t piece = std::min(n, line);
     if (writes)
-      interleave::store(out, in, piece, false);
+      interleave::store(out, in, piece);
     else
       interleave::load(in, out, piece);
     out += piece;
@@ -151,7 +153,10 @@ struct state final : frame_sink {
   }
   void whole(const std::byte* payload, const frame_header& h) {
     if (!both().holds(payload, h.size)) wrong = "a payload lies elsewhere";
-    if (!std::all_of(payload, payload + h.size, [&](std::byte b) { return b == std::byte(h.tag); }))
+    std::array<std::byte, max_payload> found;
+    interleave::look(payload, found.data(), h.size);
+    if (!std::all_of(found.data(), found.data() + h.size,
+                     [&](std::byte b) { return b == std::byte(h.tag); }))
       wrong = "a payload is torn";
   }
   void on_writable() noexcept override {}
@@ -172,7 +177,9 @@ void send_all(state& s) {
 
 }  // namespace
 
-interleave::bounds within() { return {.preemptions = 1, .delays = 1, .together = true}; }
+interleave::bounds within() {
+  return {.preemptions = 1, .delays = 1, .stale = 2, .together = true};
+}
 
 void scenario(interleave::run& now) {
   views& v = both();

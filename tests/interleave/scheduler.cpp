@@ -4,10 +4,12 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace interleave {
@@ -45,6 +47,29 @@ class choices {
 
 using stacks = std::vector<std::unique_ptr<std::byte[]>>;  // reused by each run
 
+bool acquires(std::memory_order how) {
+  return how != std::memory_order_relaxed && how != std::memory_order_release;
+}
+bool releases(std::memory_order how) {
+  return how == std::memory_order_release || how == std::memory_order_acq_rel ||
+         how == std::memory_order_seq_cst;
+}
+
+/// Stores, by their numbers in the past of a run.
+constexpr std::size_t most_stores = 512;
+using stores = std::bitset<most_stores>;
+
+/// A store that has reached the memory. \see one_run::find_older
+struct past_store {
+  std::byte* at;
+  std::vector<std::byte> before;
+  stores told;  // what a thread learns by an acquire of it
+
+  bool overlaps(const std::byte* other, std::size_t n) const {
+    return at < other + n && other < at + before.size();
+  }
+};
+
 struct delayed {
   std::byte* at;
   std::vector<std::byte> bytes;
@@ -63,6 +88,10 @@ struct fiber {
   std::optional<unsigned> seen;  // it waits for a change after this one
   bool ended = false;
   std::vector<delayed> buffer;
+  // With `stale`: the stores that its loads may not miss; those that it learns of at its next
+  // acquire fence; those that its relaxed stores tell of, because a release fence came before.
+  stores known, at_fence, told;
+  bool found_older = false;  // since it last waited
 };
 
 struct alias {
@@ -75,7 +104,7 @@ struct alias {
 class one_run final : public run {
  public:
   one_run(const bounds& within, choices& which, stacks& s)
-      : left_(within), choices_(which), stacks_(s) {}
+      : left_(within), ages_(within.stale > 0), choices_(which), stacks_(s) {}
 
   unsigned thread(std::function<void()> body) override {
     auto f = std::make_unique<fiber>();
@@ -114,19 +143,22 @@ class one_run final : public run {
     swapcontext(&me.context, &main_);
   }
 
-  void load(const std::byte* at, void* to, std::size_t n) {
+  void load(const std::byte* at, void* to, std::size_t n, std::memory_order how) {
     at = first_name(at);
     std::memcpy(to, at, n);
     if (!current_) return;
+    if (ages_) return find_older(at, static_cast<std::byte*>(to), n, how);
     for (const delayed& d : current_->buffer)
       for (std::size_t i = 0; i != d.bytes.size(); ++i)
         if (d.at + i >= at && d.at + i < at + n)
           static_cast<std::byte*>(to)[d.at + i - at] = d.bytes[i];
   }
 
-  void store(std::byte* at, const std::byte* from, std::size_t n, bool release) {
+  void store(std::byte* at, const std::byte* from, std::size_t n, std::memory_order how) {
     at = first_name(at);
     if (!current_) return static_cast<void>(std::memcpy(at, from, n));
+    if (ages_) return put(at, from, n, how, {});
+    const bool release = releases(how);
     // A store to the same place must stay behind the delayed one; so must a release behind all
     // delayed stores.
     auto& buffer = current_->buffer;
@@ -135,25 +167,58 @@ class one_run final : public run {
     if (must || (left_.delays > 0 && choices_.of(2) == 1)) {
       if (!must) --left_.delays;
       buffer.push_back({at, {from, from + n}, release});
-      return;
+    } else {
+      std::memcpy(at, from, n);
+      ++changes_;
     }
-    std::memcpy(at, from, n);
-    ++changes_;
+    if (how == std::memory_order_seq_cst) drain(*current_);
   }
 
   void drain(fiber& f) {
     while (!f.buffer.empty()) take_out(f, 0);
   }
-  void drain_all() {
-    for (auto& f : fibers_) drain(*f);
+  void begin_change(const std::byte* at, std::size_t n, std::memory_order how) {
+    if (!current_) return;
+    drain(*current_);
+    if (ages_) learn(newest(first_name(at), n), how);
+  }
+  void end_change(std::byte* at, const std::byte* wanted, std::size_t n, std::memory_order how) {
+    at = first_name(at);
+    if (!current_ || !ages_) {
+      std::memcpy(at, wanted, n);
+      ++changes_;
+      return;
+    }
+    const std::optional<std::size_t> last = newest(at, n);
+    put(at, wanted, n, how, last ? past_[*last].told : stores{});
+  }
+  /// Its past belongs to another object.
+  void begin_life(std::byte* at, std::size_t n) {
+    at = first_name(at);
+    for (past_store& s : past_)
+      if (s.overlaps(at, n)) s.before.clear();
+  }
+
+  void fence(std::memory_order how) {
+    if (how == std::memory_order_seq_cst) drain(*current_);
+    if (ages_) pass(*current_, how);
+  }
+  void fence_all() {
+    for (auto& f : fibers_) {
+      drain(*f);
+      if (ages_) know_all(*f);
+    }
+    if (ages_) fenced_ |= all_stores();
   }
   unsigned any_of(unsigned n) { return choices_.of(n); }
   void kill(unsigned thread) {
     fibers_[thread]->ended = true;
     ++changes_;
   }
-  bool gone(unsigned thread) const {
-    return fibers_[thread]->ended && fibers_[thread]->buffer.empty();
+  bool gone(unsigned thread) {
+    const bool is = fibers_[thread]->ended && fibers_[thread]->buffer.empty();
+    if (is && current_) know_all(*current_);
+    return is;
   }
   void changed() { ++changes_; }
   unsigned changes() const { return changes_; }
@@ -168,6 +233,80 @@ class one_run final : public run {
 
  private:
   static void begin();
+
+  // --- the past ----------------------------------------------------------------------------------
+
+  stores all_stores() const {
+    stores all;
+    for (std::size_t i = 0; i != past_.size(); ++i) all.set(i);
+    return all;
+  }
+  void know_all(fiber& f) { f.told = f.known |= all_stores(); }
+
+  std::optional<std::size_t> newest(const std::byte* at, std::size_t n) const {
+    for (std::size_t i = past_.size(); i-- != 0;)
+      if (past_[i].overlaps(at, n)) return i;
+    return {};
+  }
+
+  /// The current thread has found the value of a store, or that of no store.
+  void learn(std::optional<std::size_t> of, std::memory_order how) {
+    if (!of) return;
+    current_->known.set(*of);
+    (acquires(how) ? current_->known : current_->at_fence) |= past_[*of].told;
+  }
+
+  /// \param told by the store that it replaces: a locked instruction continues a release sequence
+  void put(std::byte* at, const std::byte* from, std::size_t n, std::memory_order how,
+           stores told) {
+    if (past_.size() == most_stores) throw std::logic_error("a run has too many stores");
+    current_->known.set(past_.size());
+    told |= releases(how) ? current_->known : current_->told;
+    told.set(past_.size());
+    if (how == std::memory_order_seq_cst) strict_.set(past_.size());
+    past_.push_back({at, {at, at + n}, told});
+    std::memcpy(at, from, n);
+    ++changes_;
+  }
+
+  void pass(fiber& f, std::memory_order how) {
+    if (acquires(how)) f.known |= f.at_fence;
+    if (how == std::memory_order_seq_cst) {
+      f.known |= fenced_ | strict_;
+      fenced_ |= f.known;
+    }
+    if (releases(how)) f.told = f.known;
+  }
+
+  /// Takes back stores that the current thread need not have seen, in all numbers. `to` holds what
+  /// is in the memory. A piece of several words is found as it was at one moment.
+  void find_older(const std::byte* at, std::byte* to, std::size_t n, std::memory_order how) {
+    stores seen = current_->known;
+    if (how == std::memory_order_seq_cst) seen |= fenced_ | strict_;
+    std::vector<std::size_t> unseen;
+    std::optional<std::size_t> found;
+    for (std::size_t i = past_.size(); i-- != 0;) {
+      if (!past_[i].overlaps(at, n)) continue;
+      if (found = i; seen.test(i)) break;
+      unseen.push_back(i);
+      found.reset();
+    }
+    unsigned back = 0;
+    if (!unseen.empty() && left_.stale > 0)
+      back = choices_.of(static_cast<unsigned>(unseen.size()) + 1);
+    for (unsigned k = 0; k != back; ++k) {
+      const past_store& s = past_[unseen[k]];
+      for (std::size_t i = 0; i != s.before.size(); ++i)
+        if (s.at + i >= at && s.at + i < at + n) to[s.at + i - at] = s.before[i];
+    }
+    if (back != 0) {
+      --left_.stale;
+      current_->found_older = true;
+    }
+    learn(back != unseen.size() ? unseen[back] : found, how);
+  }
+
+  // --- steps -------------------------------------------------------------------------------------
 
   std::byte* first_name(const std::byte* at) const {
     for (const alias& a : aliases_)
@@ -234,6 +373,10 @@ class one_run final : public run {
   }
 
   bounds left_;
+  const bool ages_;  // loads may find older values
+  std::vector<past_store> past_;
+  stores fenced_;  // known to a thread that has passed a sequentially consistent fence
+  stores strict_;  // sequentially consistent stores
   choices& choices_;
   stacks& stacks_;
   ucontext_t main_{};
@@ -285,32 +428,51 @@ report explore(const bounds& within, const std::function<void(run&)>& scenario) 
 void point() {
   if (scheduled()) now->yield();
 }
-void load(const void* at, void* to, std::size_t n) {
+void load(const void* at, void* to, std::size_t n, std::memory_order how) {
   point();
   if (now)
-    now->load(static_cast<const std::byte*>(at), to, n);
+    now->load(static_cast<const std::byte*>(at), to, n, how);
   else
     std::memcpy(to, at, n);
 }
-void store(void* at, const void* from, std::size_t n, bool release) {
+void look(const void* at, void* to, std::size_t n) {
+  if (now)
+    now->load(static_cast<const std::byte*>(at), to, n, std::memory_order_relaxed);
+  else
+    std::memcpy(to, at, n);
+}
+void store(void* at, const void* from, std::size_t n, std::memory_order how) {
   point();
   if (now)
-    now->store(static_cast<std::byte*>(at), static_cast<const std::byte*>(from), n, release);
+    now->store(static_cast<std::byte*>(at), static_cast<const std::byte*>(from), n, how);
   else
     std::memcpy(at, from, n);
 }
-void fence() {
-  if (scheduled()) now->drain(now->self());
+void begin_change(const void* at, std::size_t n, std::memory_order how) {
+  if (now) now->begin_change(static_cast<const std::byte*>(at), n, how);
+}
+void end_change(void* at, const void* wanted, std::size_t n, std::memory_order how) {
+  if (now)
+    now->end_change(static_cast<std::byte*>(at), static_cast<const std::byte*>(wanted), n, how);
+  else
+    std::memcpy(at, wanted, n);
+}
+void begin_life(const void* at, std::size_t n) {
+  if (now) now->begin_life(static_cast<std::byte*>(const_cast<void*>(at)), n);
+}
+void fence(std::memory_order how) {
+  if (scheduled()) now->fence(how);
 }
 void fence_all() {
-  if (scheduled()) now->drain_all();
+  if (scheduled()) now->fence_all();
 }
 void changed() {
   if (now) now->changed();
 }
 void wait_for_change() {
   if (!scheduled()) return;
-  now->self().seen = now->changes();
+  // What it found may be out of date already: then it looks again.
+  if (!std::exchange(now->self().found_older, false)) now->self().seen = now->changes();
   now->yield();
 }
 void wait_until(const std::function<bool()>& holds) {

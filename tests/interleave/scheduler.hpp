@@ -2,6 +2,7 @@
 // Runs a few threads in every order in which they can run.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <stdexcept>
@@ -12,15 +13,22 @@ namespace interleave {
 /// A small exhaustive scheduler. A scenario sets up some threads, which run as fibers of one real
 /// thread, one operation on shared memory at a time. It is run again and again, depth-first over
 /// all choices: which thread goes on, and whether a store reaches the memory at once or waits in
-/// the store buffer of its thread, as relaxed and release stores may. Loads are not reordered. Code
-/// that is correct on x86 but not in C++ is caught only as far as stores are concerned.
+/// the store buffer of its thread, as relaxed and release stores may; relaxed ones reach it in any
+/// order.
+///
+/// With `stale`, as on arm64, a load may also find an older value, unless the thread has learned of
+/// a newer one: by an acquire of a release behind it, by fences of both sides, or by an earlier
+/// load of the same place (docs/testing.md). Only a load that finds a value of the
+/// future is missing: a store that a thread makes before an earlier load of its own has found its
+/// value.
 ///
 /// Bounds keep the number of runs finite and small: in one run a thread that could go on is
-/// interrupted at most so many times, and at most so many stores are delayed. A thread that waits
-/// for a change costs nothing.
+/// interrupted at most so many times, at most so many stores are delayed, and at most so many loads
+/// find an older value. A thread that waits for a change costs nothing.
 struct bounds {
   int preemptions = 2;
   int delays = 1;
+  int stale = 1;
   bool together =
       false;  ///< a store that reaches the memory takes those behind it along: fewer runs
   unsigned long most_runs = 2'000'000;  ///< more: the scenario is too large, which is a failure
@@ -57,10 +65,17 @@ report explore(const bounds& within, const std::function<void(run&)>& scenario);
 // --- what the substitutes of std::atomic and others call ------------------------------------
 
 void point();  ///< another thread may go on here
-void load(const void* at, void* to, std::size_t n);
-void store(void* at, const void* from, std::size_t n, bool release);
-void fence();            ///< the thread's own stores reach the memory
-void fence_all();        ///< the stores of all threads do: membarrier
+void load(const void* at, void* to, std::size_t n,
+          std::memory_order how = std::memory_order_relaxed);
+void look(const void* at, void* to, std::size_t n);  ///< a relaxed load that is no point
+void store(void* at, const void* from, std::size_t n,
+           std::memory_order how = std::memory_order_relaxed);
+/// The first half of a locked instruction, and the second one if it stores.
+void begin_change(const void* at, std::size_t n, std::memory_order how);
+void end_change(void* at, const void* wanted, std::size_t n, std::memory_order how);
+void begin_life(const void* at, std::size_t n);  ///< a new object: the memory has no past
+void fence(std::memory_order how = std::memory_order_seq_cst);
+void fence_all();        ///< every thread passes a full fence: membarrier
 void changed();          ///< wakes the threads that wait for a change
 void wait_for_change();  ///< waits until another thread has changed something
 void wait_until(const std::function<bool()>& holds);
@@ -69,7 +84,8 @@ unsigned any_of(unsigned n);  ///< a number below n: all are tried
 /// The thread's process is killed: the thread does nothing any more, and its stack is lost. Its
 /// earlier stores still reach the memory. A thread that has ended stays ended.
 void kill(unsigned thread);
-bool gone(unsigned thread);  ///< it has ended or was killed, and all its stores are in the memory
+/// It has ended or was killed, and all its stores are in the memory; a thread that asks sees them.
+bool gone(unsigned thread);
 
 /// These bytes are the same memory as those that were named with this key first.
 void same_memory(const void* at, std::size_t n, unsigned long key);

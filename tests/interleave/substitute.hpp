@@ -12,9 +12,10 @@
 
 namespace interleave {
 
-inline bool releases(std::memory_order how) {
-  return how != std::memory_order_relaxed && how != std::memory_order_acquire &&
-         how != std::memory_order_consume;
+/// The order of a compare-and-swap that fails, where the code names only that of success.
+constexpr std::memory_order without_release(std::memory_order how) {
+  if (how == std::memory_order_acq_rel) return std::memory_order_acquire;
+  return how == std::memory_order_release ? std::memory_order_relaxed : how;
 }
 
 /// As std::atomic, of the same size. Every operation is one step of the scheduler.
@@ -24,56 +25,70 @@ class atomic {
 
  public:
   using value_type = T;
-  constexpr atomic() noexcept = default;
-  constexpr atomic(T value) noexcept : value_(value) {}
+  constexpr atomic() noexcept : atomic(T{}) {}
+  constexpr atomic(T value) noexcept : value_(value) {
+    if (!std::is_constant_evaluated()) begin_life(&value_, sizeof value_);
+  }
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
 
-  T load(std::memory_order = strict) const noexcept {
+  T load(std::memory_order how = strict) const noexcept {
     T value;
-    interleave::load(&value_, &value, sizeof value);
+    interleave::load(&value_, &value, sizeof value, how);
     return value;
   }
   operator T() const noexcept { return load(); }
   void store(T value, std::memory_order how = strict) noexcept {
-    interleave::store(&value_, &value, sizeof value, releases(how));
-    if (how == strict) fence();
+    interleave::store(&value_, &value, sizeof value, how);
   }
   T operator=(T value) noexcept {
     store(value);
     return value;
   }
 
-  T exchange(T value, std::memory_order = strict) noexcept {
-    return change([&](T) { return value; });
+  T exchange(T value, std::memory_order how = strict) noexcept {
+    return change([&](T) { return value; }, how);
   }
-  bool compare_exchange_strong(T& expected, T wanted, std::memory_order = strict,
-                               std::memory_order = strict) noexcept {
-    const T before = change([&](T now) { return now == expected ? wanted : now; });
-    const bool done = before == expected;
-    expected = before;
-    return done;
+  bool compare_exchange_strong(T& expected, T wanted, std::memory_order well,
+                               std::memory_order badly) noexcept {
+    point();
+    const bool equal = value_ == expected;
+    begin_change(&value_, sizeof value_, equal ? well : badly);
+    if (equal)
+      end_change(&value_, &wanted, sizeof value_, well);
+    else
+      expected = value_;
+    return equal;
   }
-  bool compare_exchange_weak(T& expected, T wanted, std::memory_order a = strict,
-                             std::memory_order b = strict) noexcept {
-    return compare_exchange_strong(expected, wanted, a, b);
+  bool compare_exchange_strong(T& expected, T wanted, std::memory_order how = strict) noexcept {
+    return compare_exchange_strong(expected, wanted, how, without_release(how));
   }
-  T fetch_add(T n, std::memory_order = strict) noexcept {
-    return change([&](T now) { return static_cast<T>(now + n); });
+  template <class... Orders>
+  bool compare_exchange_weak(T& expected, T wanted, Orders... orders) noexcept {
+    return compare_exchange_strong(expected, wanted, orders...);
   }
-  T fetch_sub(T n, std::memory_order = strict) noexcept {
-    return change([&](T now) { return static_cast<T>(now - n); });
+  T fetch_add(T n, std::memory_order how = strict) noexcept {
+    return change([&](T now) { return static_cast<T>(now + n); }, how);
+  }
+  T fetch_or(T n, std::memory_order how = strict) noexcept {
+    return change([&](T now) { return static_cast<T>(now | n); }, how);
+  }
+  T fetch_and(T n, std::memory_order how = strict) noexcept {
+    return change([&](T now) { return static_cast<T>(now & n); }, how);
+  }
+  T fetch_sub(T n, std::memory_order how = strict) noexcept {
+    return change([&](T now) { return static_cast<T>(now - n); }, how);
   }
 
  private:
-  /// A locked instruction: the thread's own stores have reached the memory before.
+  /// A locked instruction: finds the newest value. On x86 the thread's own stores have reached the
+  /// memory before.
   template <class F>
-  T change(F f) noexcept {
+  T change(F f, std::memory_order how) noexcept {
     point();
-    fence();
-    T before = value_;
-    value_ = f(before);
-    changed();
+    begin_change(&value_, sizeof value_, how);
+    const T before = value_, after = f(before);
+    end_change(&value_, &after, sizeof value_, how);
     return before;
   }
 
@@ -86,7 +101,5 @@ namespace weft::std {
 using namespace ::std;
 template <class T>
 using atomic = ::interleave::atomic<T>;
-inline void atomic_thread_fence(memory_order how) noexcept {
-  if (how == memory_order_seq_cst) ::interleave::fence();
-}
+inline void atomic_thread_fence(memory_order how) noexcept { ::interleave::fence(how); }
 }  // namespace weft::std

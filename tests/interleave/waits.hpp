@@ -28,6 +28,7 @@ class mutex {
     while (held_.load() || held_.exchange(true)) interleave::wait_for_change();
     if (ended_.load()) used_after_end = true;
   }
+  bool try_lock() { return !held_.load() && !held_.exchange(true); }
   void unlock() {
     if (ended_.load()) used_after_end = true;
     held_.store(false, std::memory_order_release);

@@ -22,6 +22,8 @@ done
 
 if compgen -G '/dev/infiniband/uverbs*' > /dev/null; then exec timeout "$seconds" "$@"; fi
 
+[[ $(uname -m) == x86_64 ]] ||
+  { echo "no RDMA device, and the guest runs programs of x86-64 only, which this $(uname -m) has not" >&2; exit 77; }
 command -v qemu-system-x86_64 > /dev/null ||
   { echo "no RDMA device, and no qemu-system-x86_64 for a guest with one (packages/guest.txt)" >&2; exit 77; }
 "$here/fetch.sh" "$cache"

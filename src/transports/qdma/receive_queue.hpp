@@ -173,7 +173,9 @@ class queue_reader {
     if (queue_.wish.load(std::memory_order_relaxed) == 0) [[likely]]
       return;
     if (ring_wishes(ring)) return;
-    queue_.wish.store(0, std::memory_order_seq_cst);
+    queue_.wish.store(0, std::memory_order_relaxed);
+    // A wish whose mark was just overwritten is found below.
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // or arm64 loads the wishes before
     if (ring_wishes(ring)) queue_.wish.store(1, std::memory_order_relaxed);
   }
   /// Whether a producer may want room.

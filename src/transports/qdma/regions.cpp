@@ -106,6 +106,9 @@ bool own_regions::may_write(std::uint64_t key) const noexcept {
 
 void own_regions::withdraw(std::uint64_t key) noexcept {
   directory_->region[record_of(key)].key.store(0, std::memory_order_seq_cst);
+  // The owner's later stores, to the memory and to the record, are seen after that one: a reader
+  // that has seen any of them finds the key cleared (find_region, peer::came_in_time).
+  std::atomic_thread_fence(std::memory_order_release);
 }
 
 /// This function and region_hold both write first and then read, with full fences, so one sees the

@@ -77,6 +77,7 @@ std::string explain_frame(std::size_t payload) {
 
 std::string explain_stores(const transport& shm, std::size_t bytes) {
   const std::size_t from = static_cast<const shm_transport&>(shm).streamed_from();
+  if (!can_stream) return "ordinary stores, through the cache: others are built for x86 only";
   if (from == never_streamed) return "ordinary stores, through the cache";
   if (bytes < from) return "ordinary stores: WEFT_SHM_STORES begins at " + std::to_string(from);
   return "streaming stores, past the cache, in pieces of " + std::to_string(from) +

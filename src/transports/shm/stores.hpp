@@ -14,10 +14,17 @@ namespace weft::transports::shm {
 /// No payload is streamed.
 inline constexpr std::size_t never_streamed = std::numeric_limits<std::size_t>::max();
 
+/// Elsewhere than on x86 the functions below copy through the cache.
+#ifdef __SSE2__
+inline constexpr bool can_stream = true;
+#else
+inline constexpr bool can_stream = false;
+#endif
+
 /// \param from of streaming stores: the smallest payload of a frame that is streamed
 /// \return the payloads from this size on are streamed
 constexpr std::size_t streamed_from(ring_stores asked, std::size_t from) noexcept {
-  return asked == ring_stores::streaming ? from : never_streamed;
+  return can_stream && asked == ring_stores::streaming ? from : never_streamed;
 }
 
 /// As copy_out (transports/frame.hpp). Later stores of this thread become visible after all bytes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/verbs/memory.hpp"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <numeric>
 
@@ -9,7 +11,7 @@
 namespace weft::transports::verbs {
 
 slab::slab(device& d, std::uint32_t count, used_by who) {
-  constexpr std::size_t page = 4096;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t size = (count * slot_stride + page - 1) / page * page;
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, size)));
   if (!memory_) throw std::bad_alloc();

@@ -7,10 +7,11 @@ namespace weft::transports::verbs {
 
 namespace {
 
-/// The kernel requires that an address of a region equals the memory's address within a page.
+/// The kernel requires that an address of a region equals the memory's address within a page. Those
+/// that are equal within its largest page (arm64) are equal within a smaller one.
 std::uint64_t first_address(const std::byte* memory) noexcept {
-  constexpr std::uintptr_t page = 4096;
-  return reinterpret_cast<std::uintptr_t>(memory) % page;
+  constexpr std::uintptr_t largest_page = 64 * 1024;
+  return reinterpret_cast<std::uintptr_t>(memory) % largest_page;
 }
 
 }  // namespace

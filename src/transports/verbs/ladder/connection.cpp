@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,12 +19,13 @@ namespace weft::transports::verbs::ladder {
 
 namespace {
 
-constexpr std::size_t page = 4096;
 constexpr std::uint32_t number_mask = (1u << 24) - 1;
 // Bytes of a word and the values in front of it, while they leave.
 constexpr std::size_t slot = sizeof(invitation);
 
 constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+std::size_t page() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 std::uint32_t random_psn() {
   std::uint32_t n = 0;
@@ -42,10 +44,10 @@ bool read(word& from, std::uint64_t& value) noexcept {
 }  // namespace
 
 connection::block::block(device& d, std::size_t size, int access)
-    : memory_(static_cast<std::byte*>(std::aligned_alloc(page, round_up(size, page)))) {
+    : memory_(static_cast<std::byte*>(std::aligned_alloc(page(), round_up(size, page())))) {
   if (!memory_) throw std::bad_alloc();
-  std::memset(memory_.get(), 0, round_up(size, page));
-  known_ = d.enroll({memory_.get(), round_up(size, page)}, 0, access);
+  std::memset(memory_.get(), 0, round_up(size, page()));
+  known_ = d.enroll({memory_.get(), round_up(size, page())}, 0, access);
 }
 
 connection::connection(device& d, const settings& s)
