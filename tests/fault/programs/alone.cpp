@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context that sends messages to itself, small and large. Exit status 1 if that failed with a
+// A context that sends messages to itself, small and large. Its first line says that its libraries
+// have been loaded. Exit status 1 if that failed with a
 // weft::error, 3 if with anything else.
 #include <cstddef>
 #include <iostream>
@@ -27,6 +28,7 @@ task<void> talk(context& ctx) {
 }  // namespace
 
 int main() {
+  std::cerr << "alone: begins" << std::endl;
   try {
     context ctx;
     run(ctx, talk(ctx));
