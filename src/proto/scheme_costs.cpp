@@ -10,7 +10,8 @@ namespace weft::proto {
 
 std::size_t scheme_costs::class_of(std::uint64_t bytes) noexcept {
   constexpr std::size_t first = 15;  // up to 2^15 bytes
-  const std::size_t width = std::bit_width(std::max<std::uint64_t>(bytes, 1) - 1);
+  const auto width =
+      static_cast<std::size_t>(std::bit_width(std::max<std::uint64_t>(bytes, 1) - 1));
   return std::min(std::max(width, first) - first, size_classes - 1);
 }
 

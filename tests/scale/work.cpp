@@ -60,7 +60,7 @@ std::size_t memory_of(const work& w, peer_id ranks) noexcept {
 }
 
 std::size_t messages_of(kind what, algorithm how, peer_id ranks) noexcept {
-  const std::size_t logarithm = std::bit_width(ranks);
+  const auto logarithm = static_cast<std::size_t>(std::bit_width(ranks));
   switch (how) {
     case algorithm::ring:
       return what == kind::all_reduce ? 2 * ranks : ranks;
