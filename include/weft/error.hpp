@@ -10,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include <weft/coro/detail/requirements.hpp>
+
 namespace weft {
 
 /// Every way in which an operation of weft can end. `ok` is zero, so that an `errc` converts to a

@@ -2,6 +2,8 @@
 // Includes the headers that most programs need.
 #pragma once
 
+#include <weft/coro/detail/requirements.hpp>  // first, so that its errors are
+
 #include <weft/build.hpp>
 #include <weft/call.hpp>
 #include <weft/context.hpp>
