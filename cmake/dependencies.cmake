@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries of Debian 12 that weft stands on. packages/build.txt names the packages.
+# The libraries that weft stands on: those of Debian 12 and newer (docs/install.md). packages/build.txt names the packages.
 include_guard()
 include(parts)
 
@@ -18,6 +18,7 @@ target_link_libraries(weft_asio INTERFACE Threads::Threads)
 
 # HMAC-SHA256 for the job key, X25519 for the keys of contexts: docs/adr/0008, docs/adr/0026.
 pkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle hogweed)
+include(versions)
 
 weft_part(URING "Sleep in an io_uring" PKG_CONFIG liburing liburing>=2.3 INSTALL liburing-dev
   WITHOUT "the engine sleeps in epoll")

@@ -6,9 +6,9 @@ find_package(PkgConfig REQUIRED)
 # weft_part(<PART> <meaning> [PKG_CONFIG <name> <modules>... | PACKAGE <name>] [INSTALL <Debian package>]
 #           [WITHOUT <effect>])
 #
-# Makes the cache variable WEFT_WITH_<PART> and sets WEFT_HAVE_<PART>. OFF looks for nothing. AUTO takes the part if its
-# package is found, and otherwise names the package and the effect. ON makes a missing package an error. A part without
-# a package is our sources alone.
+# Makes the cache variable WEFT_WITH_<PART> and sets WEFT_HAVE_<PART> and WEFT_<PART>_VERSION, that of its package. OFF
+# looks for nothing. AUTO takes the part if its package is found, and otherwise names the package and the effect. ON
+# makes a missing package an error. A part without a package is our sources alone.
 # PKG_CONFIG: as pkg_check_modules, with the target PkgConfig::<name>. PACKAGE: as find_package.
 function(weft_part part meaning)
   cmake_parse_arguments(ARG "" "PACKAGE;INSTALL;WITHOUT" "PKG_CONFIG" ${ARGN})
@@ -20,6 +20,7 @@ function(weft_part part meaning)
   endif()
 
   set(found ON)
+  set(name)
   if(${wanted} STREQUAL "OFF")
     set(found OFF)
   elseif(ARG_PKG_CONFIG)
@@ -27,12 +28,14 @@ function(weft_part part meaning)
     pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${ARG_PKG_CONFIG})
     set(found ${${name}_FOUND})
   elseif(ARG_PACKAGE)
-    find_package(${ARG_PACKAGE} QUIET)
-    set(found ${${ARG_PACKAGE}_FOUND})
+    set(name ${ARG_PACKAGE})
+    find_package(${name} QUIET)
+    set(found ${${name}_FOUND})
   endif()
 
   if(found)
     set(WEFT_HAVE_${part} ON PARENT_SCOPE)
+    set(WEFT_${part}_VERSION "${${name}_VERSION}" PARENT_SCOPE)
     return()
   endif()
   set(WEFT_HAVE_${part} OFF PARENT_SCOPE)

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <version>
+
 #include <weft/build.hpp>
 
 namespace weft {
 
 const char* version() noexcept { return WEFT_VERSION; }
+
+std::string compiler() {
+#ifdef __clang__
+  const std::string name =
+      fmt::format("clang++ {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  const std::string name =
+      fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+#ifdef _LIBCPP_VERSION
+  const std::string library = fmt::format("libc++ {}", _LIBCPP_VERSION / 10'000);
+#else
+  const std::string library = fmt::format("libstdc++ {}", _GLIBCXX_RELEASE);
+#endif
+  return fmt::format("{}, C++{}, {}, {}", name, __cplusplus / 100 % 100, library, WEFT_PROCESSOR);
+}
 
 std::span<const build_part> build_parts() noexcept {
   static constexpr build_part all[] = {

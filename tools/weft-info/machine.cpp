@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "runtime/file_calls.hpp"
 #include "runtime/membarrier.hpp"
@@ -30,8 +31,8 @@ finding kernel() {
   ::uname(&name);
   int major = 0, minor = 0;
   const bool known = std::sscanf(name.release, "%d.%d", &major, &minor) == 2;
-  const bool old = known && (major < 6 || (major == 6 && minor < 1));
-  return {"kernel", name.release, old ? "weft is meant for 6.1 and later" : ""};
+  const bool old = known && (major < 5 || (major == 5 && minor < 10));
+  return {"kernel", name.release, old ? "weft is meant for 5.10 and later" : ""};
 }
 
 finding cores() {
@@ -128,6 +129,15 @@ finding limit(const char* name, int which, bool in_bytes, rlim_t enough, const c
           now.rlim_cur < enough ? std::string(cure) : std::string()};
 }
 
+std::vector<finding> limits() {
+  return {
+      limit("locked memory", RLIMIT_MEMLOCK, true, 8u << 20,
+            "memory that verbs registers counts, and before kernel 5.12 io_uring's; raise it with "
+            "ulimit -l"),
+      limit("open files", RLIMIT_NOFILE, false, 4096,
+            "a peer over shared memory takes about eight; raise it with ulimit -n")};
+}
+
 }  // namespace
 
 std::string try_reading_another_process() {
@@ -154,22 +164,15 @@ std::string try_reading_another_process() {
   return fmt::format("process_vm_readv: {}", std::strerror(WEXITSTATUS(status)));
 }
 
-std::vector<finding> examine_machine() {
-  return {
-      kernel(),
-      cores(),
-      wait_set(),
-      files(),
-      membarrier(),
-      shared_memory(),
-      cma(),
-      pidfd(),
-      scheduler_slices(),
-      limit("locked memory", RLIMIT_MEMLOCK, true, 8u << 20,
-            "memory that verbs registers counts, and before kernel 5.12 io_uring's; raise it with "
-            "ulimit -l"),
-      limit("open files", RLIMIT_NOFILE, false, 4096,
-            "a peer over shared memory takes about eight; raise it with ulimit -n")};
+std::vector<finding> examine_kernel() {
+  return {kernel(),        wait_set(), files(), membarrier(),
+          shared_memory(), cma(),      pidfd(), scheduler_slices()};
 }
 
+std::vector<finding> examine_machine() {
+  std::vector<finding> all = examine_kernel();
+  all.insert(all.begin() + 1, cores());
+  for (finding& one : limits()) all.push_back(std::move(one));
+  return all;
+}
 }  // namespace weft::info

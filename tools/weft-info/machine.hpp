@@ -14,8 +14,11 @@ struct finding {
   std::string hint;   ///< the effect without it and how to get it; empty: the feature works
 };
 
-/// Tries all features. Leaves no change: a descriptor, a thread or a child process lives only
-/// during its test.
+/// Tries the features of the kernel; the first finding is its release.
+std::vector<finding> examine_kernel();
+
+/// Tries these, and looks at the cores and the limits, too. Leaves no change, as the other: a
+/// descriptor, a thread or a child process lives only during its test.
 std::vector<finding> examine_machine();
 
 /// Tests with one word whether a process may read the memory of another process of the same user

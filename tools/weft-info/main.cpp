@@ -27,6 +27,7 @@
 #include "machine.hpp"
 #include "measure.hpp"
 #include "sizes.hpp"
+#include "versions.hpp"
 
 namespace {
 
@@ -39,6 +40,7 @@ const std::vector<std::size_t> usual_sizes{8,        44,       64,        1 << 1
 
 struct request {
   bool as_json = false;
+  bool versions = false;
   bool why = false;
   std::vector<std::string> about = {};  // sizes, collectives, or one peer
 };
@@ -78,27 +80,8 @@ ordered_json machine() {
   return all;
 }
 
-/// The version, and the parts that this build has and has not, in lines.
-std::string build_text() {
-  std::string with, without;
-  for (const build_part& part : build_parts())
-    (part.built_in ? with : without) += fmt::format(" {}", part.name);
-  std::string text = fmt::format("weft {}\nbuilt with:{}", version(), with);
-  return without.empty() ? text : text + "\nbuilt without:" + without;
-}
-
-ordered_json parts() {
-  ordered_json all = ordered_json::array();
-  for (const build_part& part : build_parts())
-    all.push_back({{"name", part.name},
-                   {"built_in", part.built_in},
-                   {"option", part.option},
-                   {"meaning", part.meaning}});
-  return all;
-}
-
 void show(const ordered_json& report) {
-  fmt::print("{}\n", build_text());
+  fmt::print("{}\n", info::build_text());
   for (const auto& part : report["parts"])
     if (!part["built_in"].get<bool>())
       fmt::print("  {:<22}  {}\n", part["option"].get<std::string>(),
@@ -236,6 +219,11 @@ void show_routes(const ordered_json& all) {
 }
 
 int answer(const request& wanted) {
+  if (wanted.versions) {  // before the environment, which may be invalid
+    const ordered_json all = info::versions();
+    wanted.as_json ? fmt::print("{}\n", all.dump(2)) : info::show_versions(all);
+    return 0;
+  }
   const options now = options::from_environment();
   options quiet = now;
   quiet.trace_file.clear();  // this context has no events for a trace
@@ -261,7 +249,7 @@ int answer(const request& wanted) {
   }
   ordered_json report;
   report["version"] = version();
-  report["parts"] = parts();
+  report["parts"] = info::parts();
   const char* const file = std::getenv("WEFT_CONFIG");
   report["configuration_file"] = file ? file : "";
   report["variables"] = variables(now);
@@ -286,7 +274,9 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Shows weft's version, its variables, what this machine offers and what a context makes of "
       "it.");
-  app.set_version_flag("--version", build_text());
+  app.add_flag("--version", wanted.versions,
+               "the versions of weft, of what it was built with and of what this machine has, with "
+               "a warning of each that does not fit");
   app.add_flag("--json", wanted.as_json, "as JSON");
   auto* why =
       app.add_option("--why", wanted.about,
