@@ -23,6 +23,12 @@
 
 namespace weft {
 
+#ifdef _LIBCPP_VERSION
+// Strings and functions of libc++ have another layout: a program with libc++ must not link to a
+// weft with libstdc++, and every program that makes a context names this type.
+inline namespace with_libcxx {
+#endif
+
 /// All settings, with defaults that suit most programs. `from_environment` applies a configuration
 /// file and the WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
 struct options {
@@ -174,5 +180,9 @@ struct options {
   /// \throws weft::error  system: the file cannot be read; invalid_argument: names file and line
   void apply_file(const std::string& path);
 };
+
+#ifdef _LIBCPP_VERSION
+}  // namespace with_libcxx
+#endif
 
 }  // namespace weft
