@@ -61,7 +61,7 @@ foreach(part IN ITEMS URING TBB VERBS)
   endif()
 endforeach()
 
-weft_debian_package(c libweft-c1 libs "messages between processes: the library for C" SUGGESTS libpmix2)
+weft_debian_package(c libweft-c1 libs "messages between processes: the library for C" SUGGESTS "libpmix2t64 | libpmix2")
 weft_debian_package(dev libweft-dev libdevel "messages between processes: what programs are built with"
   DEPENDS "${needs}" SUGGESTS weft-tools)
 if(WEFT_BUILD_TOOLS)
