@@ -24,15 +24,19 @@ unpack_packages() {
     skip "$image and busybox-static cannot be downloaded: $(tail -n 1 fetch.log)"
   for package in packages/*.deb; do dpkg-deb --extract "$package" unpacked; done
   rm -r packages
+  local folder
+  for folder in bin lib; do  # Debian 13's packages have them below usr only
+    [[ -e unpacked/$folder ]] || ln -s "usr/$folder" "unpacked/$folder"
+  done
 }
 
 # take_kernel IMAGE: QEMU starts the bare kernel by its PVH entry, which saves seconds of unpacking in an emulated
-# machine. The bare kernel is inside the image, compressed.
+# machine. The bare kernel is inside the image, compressed by xz; of another image QEMU starts the whole.
 take_kernel() {
   local at
   at=$(LC_ALL=C grep --text --byte-offset --only-matching --max-count=1 --perl-regexp '\xfd7zXZ\x00' "$1" |
-    head -n 1 | cut -d : -f 1)
-  [[ -n $at ]] || skip "the kernel in $1 is not compressed by xz"
+    head -n 1 | cut -d : -f 1) || true
+  if [[ -z $at ]]; then cp "$1" vmlinux.part; return; fi
   tail --bytes=+$((at + 1)) "$1" | xz --decompress --single-stream --stdout > vmlinux.part 2> fetch.log || true
   [[ -s vmlinux.part ]] || skip "the kernel in $1 cannot be unpacked: $(tail -n 1 fetch.log)"
 }
