@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench: measures weft, the limits of this machine, and other libraries. README.md.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>

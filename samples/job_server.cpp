@@ -12,6 +12,7 @@
 // A signal closes the door. Clients still get the answers to their questions, and then the server
 // ends. A client that does not ask, or does not take its answer, for --patience seconds has to go.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <chrono>

@@ -13,11 +13,11 @@
 // that the progress lock is a plain lock here. Timers are left out, and rings that spare a tick
 // (predicts_long_computing_) happen at any time.
 // cc: -DSAFETY
-// variant: -DSOCKETS
+// long: -DSOCKETS
 // long: -DIDLE_SOCKETS
 // variant: -DMEMBARRIER_REFUSED
 // long: -DSOCKETS -DMEMBARRIER_REFUSED
-// variant: -DELSEWHERE
+// long: -DELSEWHERE
 // long: -DELSEWHERE -DMEMBARRIER_REFUSED
 // mutation: -DELSEWHERE -DLISTEN_UNFENCED
 // mutation: -DELSEWHERE -DEXPECT_DEAF

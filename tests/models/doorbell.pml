@@ -5,8 +5,8 @@
 // thread left to ring it, while there is work for the caller. The progress lock has another model; here it is a plain lock.
 // BY_CALLS: a caller that sleeps by its own calls (src/runtime/external_polling.cpp) and sees its bells on the way.
 // cc: -DSAFETY
-// variant: -DMEMBARRIER_REFUSED
-// variant: -DBY_CALLS
+// long: -DMEMBARRIER_REFUSED
+// long: -DBY_CALLS
 // mutation: -DDROP_FENCE
 // mutation: -DFENCE_BEFORE_ARMING
 // mutation: -DLOOK_BEFORE_ARMING

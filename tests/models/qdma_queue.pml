@@ -7,7 +7,7 @@
 // all processes wait for ever.
 // cc: -DSAFETY -O2
 // pan: -m100000 -w25
-// variant: -DSLOW
+// long: -DSLOW
 // long: -DAS_MANY
 // mutation: -DCLAIM_IN_TWO_STEPS
 // mutation: -DTURN_BEFORE_FILLED

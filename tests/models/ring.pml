@@ -7,7 +7,7 @@
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
 // variant: -DBULK
-// variant: -DBULK -DKILL
+// long: -DBULK -DKILL
 // mutation: -DDROP_FENCE
 // mutation: -DLOOK_ONCE
 // mutation: -DPUBLISH_BEFORE_WRITING

@@ -4,6 +4,7 @@
 # made if there is none, if it lacks a package of the lists, or if it is old; the folder is of all clones.
 # Exits with 77, and the reason, where none can be had.
 set -euo pipefail
+export LC_ALL=C  # the lists are sorted
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 tree=$(dirname "$(dirname "$here")")
 source "$here/namespace.sh"
