@@ -16,12 +16,17 @@
 namespace weft::bench::page {
 namespace {
 
+/// arm64 has numbers in place of a name.
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
-  std::string name = "unknown";
+  std::string name = "unknown", implementer;
   bool virtual_one = false;
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("model name")) name = line.substr(line.find(':') + 2);
+    const auto value = [&line] { return line.substr(line.find(':') + 2); };
+    if (line.starts_with("model name")) name = value();
+    if (line.starts_with("CPU implementer")) implementer = value();
+    if (line.starts_with("CPU part"))
+      name = "arm64, implementer " + implementer + ", part " + value();
     if (line.starts_with("flags")) virtual_one = line.find(" hypervisor") != std::string::npos;
   }
   return virtual_one ? name + ", a virtual machine" : name;

@@ -4,13 +4,14 @@
 #include <ucontext.h>
 
 #include <algorithm>
-#include <bitset>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "past.hpp"
 
 namespace interleave {
 
@@ -47,29 +48,6 @@ class choices {
 
 using stacks = std::vector<std::unique_ptr<std::byte[]>>;  // reused by each run
 
-bool acquires(std::memory_order how) {
-  return how != std::memory_order_relaxed && how != std::memory_order_release;
-}
-bool releases(std::memory_order how) {
-  return how == std::memory_order_release || how == std::memory_order_acq_rel ||
-         how == std::memory_order_seq_cst;
-}
-
-/// Stores, by their numbers in the past of a run.
-constexpr std::size_t most_stores = 512;
-using stores = std::bitset<most_stores>;
-
-/// A store that has reached the memory. \see one_run::find_older
-struct past_store {
-  std::byte* at;
-  std::vector<std::byte> before;
-  stores told;  // what a thread learns by an acquire of it
-
-  bool overlaps(const std::byte* other, std::size_t n) const {
-    return at < other + n && other < at + before.size();
-  }
-};
-
 struct delayed {
   std::byte* at;
   std::vector<std::byte> bytes;
@@ -88,9 +66,7 @@ struct fiber {
   std::optional<unsigned> seen;  // it waits for a change after this one
   bool ended = false;
   std::vector<delayed> buffer;
-  // With `stale`: the stores that its loads may not miss; those that it learns of at its next
-  // acquire fence; those that its relaxed stores tell of, because a release fence came before.
-  stores known, at_fence, told;
+  past::view view;           // with `stale`
   bool found_older = false;  // since it last waited
 };
 
@@ -147,7 +123,7 @@ class one_run final : public run {
     at = first_name(at);
     std::memcpy(to, at, n);
     if (!current_) return;
-    if (ages_) return find_older(at, static_cast<std::byte*>(to), n, how);
+    if (ages_) return maybe_older(at, static_cast<std::byte*>(to), n, how);
     for (const delayed& d : current_->buffer)
       for (std::size_t i = 0; i != d.bytes.size(); ++i)
         if (d.at + i >= at && d.at + i < at + n)
@@ -157,7 +133,10 @@ class one_run final : public run {
   void store(std::byte* at, const std::byte* from, std::size_t n, std::memory_order how) {
     at = first_name(at);
     if (!current_) return static_cast<void>(std::memcpy(at, from, n));
-    if (ages_) return put(at, from, n, how, {});
+    if (ages_) {
+      past_.put(current_->view, at, from, n, how);
+      return changed();
+    }
     const bool release = releases(how);
     // A store to the same place must stay behind the delayed one; so must a release behind all
     // delayed stores.
@@ -177,38 +156,30 @@ class one_run final : public run {
   void drain(fiber& f) {
     while (!f.buffer.empty()) take_out(f, 0);
   }
-  void begin_change(const std::byte* at, std::size_t n, std::memory_order how) {
-    if (!current_) return;
-    drain(*current_);
-    if (ages_) learn(newest(first_name(at), n), how);
-  }
-  void end_change(std::byte* at, const std::byte* wanted, std::size_t n, std::memory_order how) {
+  /// A locked instruction. \param wanted null: it does not store
+  void change(std::byte* at, const std::byte* wanted, std::size_t n, std::memory_order how) {
     at = first_name(at);
-    if (!current_ || !ages_) {
+    past::stores told;
+    if (current_) drain(*current_);
+    if (current_ && ages_) told = past_.newest(current_->view, at, n, how);
+    if (!wanted) return;
+    if (current_ && ages_)
+      past_.put(current_->view, at, wanted, n, how, told);
+    else
       std::memcpy(at, wanted, n);
-      ++changes_;
-      return;
-    }
-    const std::optional<std::size_t> last = newest(at, n);
-    put(at, wanted, n, how, last ? past_[*last].told : stores{});
+    changed();
   }
-  /// Its past belongs to another object.
-  void begin_life(std::byte* at, std::size_t n) {
-    at = first_name(at);
-    for (past_store& s : past_)
-      if (s.overlaps(at, n)) s.before.clear();
-  }
+  void begin_life(std::byte* at, std::size_t n) { past_.forget(first_name(at), n); }
 
   void fence(std::memory_order how) {
     if (how == std::memory_order_seq_cst) drain(*current_);
-    if (ages_) pass(*current_, how);
+    if (ages_) past_.fence(current_->view, how);
   }
   void fence_all() {
     for (auto& f : fibers_) {
       drain(*f);
-      if (ages_) know_all(*f);
+      past_.learn_all(f->view);
     }
-    if (ages_) fenced_ |= all_stores();
   }
   unsigned any_of(unsigned n) { return choices_.of(n); }
   void kill(unsigned thread) {
@@ -217,7 +188,7 @@ class one_run final : public run {
   }
   bool gone(unsigned thread) {
     const bool is = fibers_[thread]->ended && fibers_[thread]->buffer.empty();
-    if (is && current_) know_all(*current_);
+    if (is && current_) past_.learn_all(current_->view);
     return is;
   }
   void changed() { ++changes_; }
@@ -234,79 +205,16 @@ class one_run final : public run {
  private:
   static void begin();
 
-  // --- the past ----------------------------------------------------------------------------------
-
-  stores all_stores() const {
-    stores all;
-    for (std::size_t i = 0; i != past_.size(); ++i) all.set(i);
-    return all;
+  void maybe_older(const std::byte* at, std::byte* to, std::size_t n, std::memory_order how) {
+    fiber& me = *current_;
+    const past::candidates c = past_.look(me.view, at, n, how);
+    const bool may = !c.unseen.empty() && left_.stale > 0;
+    const unsigned back = may ? choices_.of(static_cast<unsigned>(c.unseen.size()) + 1) : 0;
+    past_.find(me.view, c, back, at, to, n, how);
+    if (back == 0) return;
+    --left_.stale;
+    me.found_older = true;
   }
-  void know_all(fiber& f) { f.told = f.known |= all_stores(); }
-
-  std::optional<std::size_t> newest(const std::byte* at, std::size_t n) const {
-    for (std::size_t i = past_.size(); i-- != 0;)
-      if (past_[i].overlaps(at, n)) return i;
-    return {};
-  }
-
-  /// The current thread has found the value of a store, or that of no store.
-  void learn(std::optional<std::size_t> of, std::memory_order how) {
-    if (!of) return;
-    current_->known.set(*of);
-    (acquires(how) ? current_->known : current_->at_fence) |= past_[*of].told;
-  }
-
-  /// \param told by the store that it replaces: a locked instruction continues a release sequence
-  void put(std::byte* at, const std::byte* from, std::size_t n, std::memory_order how,
-           stores told) {
-    if (past_.size() == most_stores) throw std::logic_error("a run has too many stores");
-    current_->known.set(past_.size());
-    told |= releases(how) ? current_->known : current_->told;
-    told.set(past_.size());
-    if (how == std::memory_order_seq_cst) strict_.set(past_.size());
-    past_.push_back({at, {at, at + n}, told});
-    std::memcpy(at, from, n);
-    ++changes_;
-  }
-
-  void pass(fiber& f, std::memory_order how) {
-    if (acquires(how)) f.known |= f.at_fence;
-    if (how == std::memory_order_seq_cst) {
-      f.known |= fenced_ | strict_;
-      fenced_ |= f.known;
-    }
-    if (releases(how)) f.told = f.known;
-  }
-
-  /// Takes back stores that the current thread need not have seen, in all numbers. `to` holds what
-  /// is in the memory. A piece of several words is found as it was at one moment.
-  void find_older(const std::byte* at, std::byte* to, std::size_t n, std::memory_order how) {
-    stores seen = current_->known;
-    if (how == std::memory_order_seq_cst) seen |= fenced_ | strict_;
-    std::vector<std::size_t> unseen;
-    std::optional<std::size_t> found;
-    for (std::size_t i = past_.size(); i-- != 0;) {
-      if (!past_[i].overlaps(at, n)) continue;
-      if (found = i; seen.test(i)) break;
-      unseen.push_back(i);
-      found.reset();
-    }
-    unsigned back = 0;
-    if (!unseen.empty() && left_.stale > 0)
-      back = choices_.of(static_cast<unsigned>(unseen.size()) + 1);
-    for (unsigned k = 0; k != back; ++k) {
-      const past_store& s = past_[unseen[k]];
-      for (std::size_t i = 0; i != s.before.size(); ++i)
-        if (s.at + i >= at && s.at + i < at + n) to[s.at + i - at] = s.before[i];
-    }
-    if (back != 0) {
-      --left_.stale;
-      current_->found_older = true;
-    }
-    learn(back != unseen.size() ? unseen[back] : found, how);
-  }
-
-  // --- steps -------------------------------------------------------------------------------------
 
   std::byte* first_name(const std::byte* at) const {
     for (const alias& a : aliases_)
@@ -374,9 +282,7 @@ class one_run final : public run {
 
   bounds left_;
   const bool ages_;  // loads may find older values
-  std::vector<past_store> past_;
-  stores fenced_;  // known to a thread that has passed a sequentially consistent fence
-  stores strict_;  // sequentially consistent stores
+  past past_;
   choices& choices_;
   stacks& stacks_;
   ucontext_t main_{};
@@ -448,13 +354,10 @@ void store(void* at, const void* from, std::size_t n, std::memory_order how) {
   else
     std::memcpy(at, from, n);
 }
-void begin_change(const void* at, std::size_t n, std::memory_order how) {
-  if (now) now->begin_change(static_cast<const std::byte*>(at), n, how);
-}
-void end_change(void* at, const void* wanted, std::size_t n, std::memory_order how) {
+void change(void* at, const void* wanted, std::size_t n, std::memory_order how) {
   if (now)
-    now->end_change(static_cast<std::byte*>(at), static_cast<const std::byte*>(wanted), n, how);
-  else
+    now->change(static_cast<std::byte*>(at), static_cast<const std::byte*>(wanted), n, how);
+  else if (wanted)
     std::memcpy(at, wanted, n);
 }
 void begin_life(const void* at, std::size_t n) {

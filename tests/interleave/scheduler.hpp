@@ -70,9 +70,8 @@ void load(const void* at, void* to, std::size_t n,
 void look(const void* at, void* to, std::size_t n);  ///< a relaxed load that is no point
 void store(void* at, const void* from, std::size_t n,
            std::memory_order how = std::memory_order_relaxed);
-/// The first half of a locked instruction, and the second one if it stores.
-void begin_change(const void* at, std::size_t n, std::memory_order how);
-void end_change(void* at, const void* wanted, std::size_t n, std::memory_order how);
+/// A locked instruction, at a point. \param wanted null: it does not store
+void change(void* at, const void* wanted, std::size_t n, std::memory_order how);
 void begin_life(const void* at, std::size_t n);  ///< a new object: the memory has no past
 void fence(std::memory_order how = std::memory_order_seq_cst);
 void fence_all();        ///< every thread passes a full fence: membarrier

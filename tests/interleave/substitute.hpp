@@ -53,11 +53,8 @@ class atomic {
                                std::memory_order badly) noexcept {
     point();
     const bool equal = value_ == expected;
-    begin_change(&value_, sizeof value_, equal ? well : badly);
-    if (equal)
-      end_change(&value_, &wanted, sizeof value_, well);
-    else
-      expected = value_;
+    interleave::change(&value_, equal ? &wanted : nullptr, sizeof value_, equal ? well : badly);
+    if (!equal) expected = value_;
     return equal;
   }
   bool compare_exchange_strong(T& expected, T wanted, std::memory_order how = strict) noexcept {
@@ -86,9 +83,8 @@ class atomic {
   template <class F>
   T change(F f, std::memory_order how) noexcept {
     point();
-    begin_change(&value_, sizeof value_, how);
     const T before = value_, after = f(before);
-    end_change(&value_, &after, sizeof value_, how);
+    interleave::change(&value_, &after, sizeof value_, how);
     return before;
   }
 

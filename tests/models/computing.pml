@@ -96,7 +96,7 @@ inline enter() { atomic { !progress_lock -> passes_fence(me); progress_lock = tr
 // Also where the code gives it by a plain store: then others get it later, which `enter` covers.
 inline give() { atomic { passes_fence(me); progress_lock = false } }
 
-inline ring_progress() { d_step { passes_fence(me); progress_bell = true } }  // a system call
+inline ring_progress() { one_step { passes_fence(me); progress_bell = true } }  // a system call
 
 // --- the doorbell --------------------------------------------------------------------------------
 
@@ -375,7 +375,7 @@ stops:
 
 inline ring_if_computing() {
 #ifndef RING_UNFENCED
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #endif
   if
   :: atomic { load(AWAY) % 2 == 1 && load(AWAY) != rung_away -> seen = load(AWAY) };
@@ -395,7 +395,7 @@ inline ring_if_computing() {
 #ifdef ELSEWHERE
 inline ring_if_listening() {
 #ifdef MEMBARRIER_REFUSED
-  d_step { passes_fence(me) };
+  one_step { passes_fence(me) };
 #endif
   if
   :: atomic { load(LISTENS) % 2 == 1 && load(LISTENS) != rung -> rung = load(LISTENS) }; ring_progress()

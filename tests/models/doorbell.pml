@@ -7,6 +7,9 @@
 // cc: -DSAFETY
 // long: -DMEMBARRIER_REFUSED
 // long: -DBY_CALLS
+// variant: -DWEAK_ORDER
+// long: -DWEAK_ORDER -DMEMBARRIER_REFUSED
+// mutation: -DWEAK_ORDER -DDROP_FENCE
 // mutation: -DDROP_FENCE
 // mutation: -DFENCE_BEFORE_ARMING
 // mutation: -DLOOK_BEFORE_ARMING
@@ -17,7 +20,11 @@
 // mutation: -DMEMBARRIER_REFUSED -DDROP_FENCE
 // mutation: -DMEMBARRIER_REFUSED -DPUSH_UNFENCED
 
+#ifdef WEAK_ORDER
+#define MESSAGES 1
+#else
 #define MESSAGES 2
+#endif
 
 #define THREADS 4
 #define CALLER 0
@@ -36,14 +43,19 @@
 
 bool progress_lock;
 bool caller_bell;
-byte busy = 3;  // senders, posters and others that may still do something
+#ifdef WEAK_ORDER
+#define OTHERS 2  // without the poster, whose steps are fences
+#else
+#define OTHERS 3
+#endif
+byte busy = OTHERS;  // senders, posters and others that may still do something
 
 inline enter() { atomic { !progress_lock -> passes_fence(me); progress_lock = true } }
 
 // Also where the code gives it by a plain store: then others get it later, which `enter` covers.
 inline give() { atomic { passes_fence(me); progress_lock = false } }
 
-inline ring() { d_step { passes_fence(me); caller_bell = true } }  // a system call
+inline ring() { one_step { passes_fence(me); caller_bell = true } }  // a system call
 
 // --- the caller ----------------------------------------------------------------------------------
 
@@ -61,7 +73,7 @@ inline raise_asleep(parity) {
 
 inline heavy_fence() {
 #if defined(DROP_FENCE) || defined(MEMBARRIER_REFUSED)
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #else
   membarrier(i)
 #endif
@@ -99,7 +111,7 @@ inline caller_sleeps() {
 #ifdef LOOK_BEFORE_ARMING
   look(work);
 #endif
-  d_step { passes_fence(me); memory[CALLER_ASLEEP] = 1 }  // seq_cst
+  one_step { passes_fence(me); store_through(CALLER_ASLEEP, 1) }  // seq_cst
   arm_asleep();
 #ifdef HEAR_AFTER_RAISING
   hear();
@@ -117,7 +129,7 @@ inline caller_sleeps() {
     give();
     if
     :: atomic { caller_bell -> caller_bell = false }  // bell_watcher::on_ready
-    :: busy == 0 && load(SLOTS) == received && load(INBOX) == posted && load(ENDED) == ended -> break
+    :: busy == 0 && shared(SLOTS) == received && shared(INBOX) == posted && shared(ENDED) == ended -> break
     fi;
     enter();
     store(CALLER_ASLEEP, 0);
@@ -144,7 +156,7 @@ proctype caller(byte me) {
 
 inline ring_if_asleep() {
 #if defined(MEMBARRIER_REFUSED) && !defined(DROP_FENCE)
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #endif
   now = load(ASLEEP);
   if
@@ -161,9 +173,9 @@ proctype sender(byte me) {
     position++;
 #ifdef LOOK_BEFORE_WRITING
     ring_if_asleep();
-    store(SLOTS, position)
+    store_release(SLOTS, position)
 #else
-    store(SLOTS, position);
+    store_release(SLOTS, position);
     ring_if_asleep()
 #endif
   :: break
@@ -177,7 +189,7 @@ proctype poster(byte me) {
 #ifdef PUSH_UNFENCED
     store(INBOX, 1);
 #else
-    d_step { passes_fence(me); memory[INBOX] = 1 }
+    one_step { passes_fence(me); store_through(INBOX, 1) }
 #endif
     if
     :: load(CALLER_ASLEEP) -> ring()
@@ -211,7 +223,9 @@ init {
   atomic {
     run caller(CALLER); run core(CALLER);
     run sender(SENDER); run core(SENDER);
+#ifndef WEAK_ORDER
     run poster(POSTER); run core(POSTER);
+#endif
     run leaver(LEAVER); run core(LEAVER)
   }
 }

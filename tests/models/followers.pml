@@ -5,6 +5,10 @@
 // its end has come, or no thread leads, and no thread is left to wake it, and if two lead.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
+// variant: -DWEAK_ORDER
+// long: -DWEAK_ORDER -DMEMBARRIER_REFUSED
+// mutation: -DWEAK_ORDER -DDROP_FENCE
+// mutation: -DWEAK_ORDER -DMEMBARRIER_REFUSED -DCOMPLETE_UNFENCED
 // mutation: -DDROP_FENCE
 // mutation: -DMEMBARRIER_REFUSED -DCOMPLETE_UNFENCED
 // mutation: -DNOTIFY_UNLOCKED
@@ -58,12 +62,12 @@ inline notify_all() {
 // after thread 1 has gone on: thread 0 may have to lead until then.
 inline complete_all() {
   if
-  :: atomic { !ended[0] && returned -> ended[0] = true }; store(DONE(0), 1)
-  :: atomic { !ended[1] -> ended[1] = true }; store(DONE(1), 1)
-  :: atomic { !ended[2] -> ended[2] = true }; store(DONE(2), 1)
+  :: atomic { !ended[0] && returned -> ended[0] = true }; store_release(DONE(0), 1)
+  :: atomic { !ended[1] -> ended[1] = true }; store_release(DONE(1), 1)
+  :: atomic { !ended[2] -> ended[2] = true }; store_release(DONE(2), 1)
   fi;
 #if defined(MEMBARRIER_REFUSED) && !defined(COMPLETE_UNFENCED)
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #endif
   if
   :: load(FOLLOWERS) != 0 ->
@@ -100,12 +104,12 @@ inline wait_for_lead_changed() {
 }
 
 inline count_follower(change) {
-  atomic { passes_fence(me); memory[FOLLOWERS] = memory[FOLLOWERS] + change }
+  atomic { passes_fence(me); store_through(FOLLOWERS, memory[FOLLOWERS] + change) }
 }
 
 inline private_fence() {
 #if defined(DROP_FENCE) || defined(MEMBARRIER_REFUSED)
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #else
   membarrier(i)
 #endif

@@ -3,18 +3,28 @@
 // one holds it at a time, and no thread waits for ever. Counts that decide when to bias again are left out: the model
 // biases again at any time when the code might.
 // cc: -DSAFETY
+// variant: -DWEAK_ORDER
+// mutation: -DWEAK_ORDER -DDROP_FENCE
+// mutation: -DWEAK_ORDER -DTAKE_RELAXED
+// mutation: -DWEAK_ORDER -DWAIT_RELAXED
+// mutation: -DWEAK_ORDER -DGIVE_RELAXED
 // mutation: -DDROP_FENCE
 // mutation: -DIGNORE_FAVOURED
 // mutation: -DKEEP_HOLDING
 // mutation: -DFAVOUR_AFTER_WORD
 
 #define THREADS 3
+#ifdef WEAK_ORDER
+#define TURNS 1
+#else
 #define TURNS 2
+#endif
 
-#define VARIABLES 3
+#define VARIABLES 4
 #define FAVOURED_HOLDS 0
 #define REVOKED 1
 #define WORD 2
+#define DATA 3  // plain, under the lock
 
 #include "store_buffers.inc"
 
@@ -22,10 +32,16 @@ byte waiting;      // changed by locked instructions only
 bool led;          // leadership::led_, under its mutex
 bool by_word;      // of the thread that leads
 byte holders;
+bit uses;          // what DATA is for the holder
 
 inline use_baton() {
   holders++;
   assert(holders == 1);
+#ifdef WEAK_ORDER
+  assert(load(DATA) == uses);
+  uses = 1 - uses;
+  store(DATA, uses);
+#endif
   holders--
 }
 
@@ -35,7 +51,11 @@ inline count_waiting(change) {
 
 // word_.exchange(1)
 inline exchange_word(old) {
-  d_step { passes_fence(me); old = memory[WORD]; memory[WORD] = 1 }
+#ifdef TAKE_RELAXED
+  atomic { old = memory[WORD]; store_through(WORD, 1) }
+#else
+  one_step { passes_fence(me); old = memory[WORD]; store_through(WORD, 1) }
+#endif
 }
 
 // for (...; !try_word();) spin(...)
@@ -61,7 +81,7 @@ inline revoke_bias() {
   if
   :: load(REVOKED)
   :: else ->
-    store(REVOKED, 1);
+    store_release(REVOKED, 1);
 #ifdef DROP_FENCE
     atomic { passes_fence(me) }
 #else
@@ -70,7 +90,22 @@ inline revoke_bias() {
   fi
 }
 
-inline give() { store(WORD, 0) }
+inline give() {
+#ifdef GIVE_RELAXED
+  store(WORD, 0)
+#else
+  store_release(WORD, 0)
+#endif
+}
+
+// The biased thread holds it no more: what it has done is seen.
+inline found_free() {
+#ifdef WAIT_RELAXED
+  skip
+#else
+  acquired()
+#endif
+}
 
 inline take() {
   count_waiting(1);
@@ -78,6 +113,7 @@ inline take() {
   revoke_bias();
 #ifndef IGNORE_FAVOURED
   load(FAVOURED_HOLDS) == 0;
+  found_free();
 #endif
   count_waiting(-1)
 }
@@ -91,7 +127,7 @@ inline try_take(taken) {
     :: old == 0 ->
       revoke_bias();
       if
-      :: load(FAVOURED_HOLDS) == 0 -> taken = true
+      :: load(FAVOURED_HOLDS) == 0 -> found_free(); taken = true
       :: else -> give()
       fi
     :: else -> old = 0
@@ -105,7 +141,7 @@ inline lock_biased() {
   if
   :: load(REVOKED) ->
 #ifndef KEEP_HOLDING
-    store(FAVOURED_HOLDS, 0);
+    store_release(FAVOURED_HOLDS, 0);
 #endif
     wait_for_word();  // lock_after_revocation
     by_word = true
@@ -130,7 +166,7 @@ inline unlock_biased() {
     fi;
     give()
 #endif
-  :: else -> store(FAVOURED_HOLDS, 0)
+  :: else -> store_release(FAVOURED_HOLDS, 0)
   fi
 }
 

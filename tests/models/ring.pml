@@ -8,6 +8,11 @@
 // variant: -DMEMBARRIER_REFUSED
 // variant: -DBULK
 // long: -DBULK -DKILL
+// variant: -DWEAK_ORDER
+// long: -DWEAK_ORDER -DMEMBARRIER_REFUSED
+// long: -DWEAK_ORDER -DBULK
+// mutation: -DWEAK_ORDER -DPUBLISH_RELAXED
+// mutation: -DWEAK_ORDER -DREADY_RELAXED
 // mutation: -DDROP_FENCE
 // mutation: -DLOOK_ONCE
 // mutation: -DPUBLISH_BEFORE_WRITING
@@ -21,7 +26,11 @@
 // mutation: -DMEMBARRIER_REFUSED -DTELL_UNFENCED
 
 #define SLOT_COUNT 2
+#ifdef WEAK_ORDER
+#define MESSAGES 3
+#else
 #define MESSAGES 4
+#endif
 #define MAX_PAYLOAD 2
 #ifdef BULK
 #define BULK_LINES 3
@@ -81,7 +90,7 @@ byte victim = NOBODY;
 inline arm_asleep() {
   store(ASLEEP(me), 1);
 #if defined(DROP_FENCE) || defined(MEMBARRIER_REFUSED)
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #else
   membarrier(i)
 #endif
@@ -91,7 +100,7 @@ inline disarm_asleep() { store(ASLEEP(me), 0) }
 
 inline fence_if_needed() {
 #ifdef MEMBARRIER_REFUSED
-  d_step { passes_fence(me) }
+  one_step { passes_fence(me) }
 #else
   skip
 #endif
@@ -99,7 +108,7 @@ inline fence_if_needed() {
 
 inline ring_if_asleep(whom) {
   if
-  :: load(ASLEEP(whom)) -> d_step { passes_fence(me); bell[whom] = true }  // a system call
+  :: load(ASLEEP(whom)) -> one_step { passes_fence(me); bell[whom] = true }  // a system call
   :: else
   fi
 }
@@ -124,6 +133,7 @@ inline make_room() {
   word = load(BULK_READ);
   assert(word <= bulk_position && word >= bulk_read);
   bulk_read = word;
+  acquired();
   word = 0
 }
 
@@ -173,7 +183,13 @@ inline write_frame() {
   store(FRAME(position), frame_of(position + 1, size))
 }
 
-inline write_turn() { store(TURN(position), sequence_of(position)) }
+inline write_turn() {
+#ifdef PUBLISH_RELAXED
+  store(TURN(position), sequence_of(position))
+#else
+  store_release(TURN(position), sequence_of(position))
+#endif
+}
 
 inline send() {
   size = size_of_message(position + 1);
@@ -230,11 +246,13 @@ end_sender:
 // --- the receiver: port --------------------------------------------------------------------------
 
 #define ready (load(TURN(position)) == sequence_of(position))
+// The kernel tells of the end, and so of all stores before it.
+#define ready_at_end (shared(TURN(position)) == sequence_of(position))
 
 inline tell() {  // port::publish
   unpublished = false;
-  store(BULK_READ, bulk_position);
-  store(SLOTS_READ, position);
+  store_release(BULK_READ, bulk_position);
+  store_release(SLOTS_READ, position);
 #ifndef TELL_UNFENCED
   fence_if_needed();
 #endif
@@ -245,6 +263,9 @@ inline tell() {  // port::publish
 }
 
 inline deliver_one() {
+#ifndef READY_RELAXED
+  acquired();
+#endif
   word = load(FRAME(position));
   size = size_of(word);
   assert(word == frame_of(position + 1, size_of_message(position + 1)));
@@ -313,7 +334,7 @@ proctype receiver(byte me) {
         fi
       :: else ->
         if
-        :: gone(SENDER) && !ready -> break  // forget: all that had come was delivered
+        :: gone(SENDER) && !ready_at_end -> break  // forget: all that had come was delivered
         :: else ->
           if
           :: unpublished -> tell()  // some looks brought nothing
