@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "bindings/slim_libfabric/abi.hpp"
 #include "bindings/slim_libfabric/system_libfabric.hpp"
 #include "bindings/slim_libfabric/weft_provider.hpp"
 
@@ -16,15 +17,18 @@ using weft::slim::weft_provider;
 
 std::uint32_t fi_version() { return FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION); }
 
-int fi_getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
-               const fi_info* hints, fi_info** info) {
+int weft::slim::get_info(const abi& of_caller, std::uint32_t version, const char* node,
+                         const char* service, std::uint64_t flags, const fi_info* hints,
+                         fi_info** info) {
   const fi_fabric_attr* const asked = hints ? hints->fabric_attr : nullptr;
   if (asked && !means_weft(asked->prov_name)) {
-    const auto ask = system_call<decltype(&fi_getinfo)>("fi_getinfo", "FABRIC_1.3");
+    const auto ask = system_call<decltype(&fi_getinfo)>("fi_getinfo", of_caller.symbol_version);
     return ask ? ask(version, node, service, flags, hints, info) : -FI_ENODATA;
   }
+  // As libfabric: then programs ask again with an older version.
+  if (FI_VERSION_LT(fi_version(), version)) return -FI_ENOSYS;
   fi_provider* const weft = weft_provider();
-  if (!weft || FI_VERSION_LT(fi_version(), version)) return -FI_ENODATA;
+  if (!weft) return -FI_ENODATA;
   *info = nullptr;
   const int failure = weft->getinfo(version, node, service, flags, hints, info);
   for (fi_info* one = failure == 0 ? *info : nullptr; one; one = one->next) {
@@ -36,6 +40,11 @@ int fi_getinfo(std::uint32_t version, const char* node, const char* service, std
   return failure;
 }
 
+int fi_getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+               const fi_info* hints, fi_info** info) {
+  return weft::slim::get_info(weft::slim::newest_abi, version, node, service, flags, hints, info);
+}
+
 int fi_fabric(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
   if (!attr || !attr->prov_name || !attr->name) return -FI_EINVAL;
   if (!means_weft(attr->prov_name)) {
@@ -45,6 +54,12 @@ int fi_fabric(fi_fabric_attr* attr, fid_fabric** fabric, void* context) {
   fi_provider* const weft = weft_provider();
   return weft ? weft->fabric(attr, fabric, context) : -FI_ENODEV;
 }
+
+#if WEFT_SLIM_ABI >= 8
+int fi_fabric2(fi_info* info, fid_fabric** fabric, std::uint64_t flags, void* context) {
+  return flags != 0 ? -FI_EBADFLAGS : fi_fabric(info->fabric_attr, fabric, context);
+}
+#endif
 
 /// Objects of libfabric itself: its cache of registrations, of which weft has its own.
 int fi_open(std::uint32_t /*version*/, const char* /*name*/, void* /*attr*/, std::size_t /*size*/,

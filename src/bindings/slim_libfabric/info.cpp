@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "bindings/slim_libfabric/abi.hpp"
 #include "bindings/slim_libfabric/system_libfabric.hpp"
 
 namespace {
@@ -28,19 +29,20 @@ char* copy_of(const char* text, bool& ok) noexcept {
   return copy_of(text, text ? std::strlen(text) + 1 : 0, ok);
 }
 
-/// Attributes have a part of every info, empty if they are not given.
+/// Attributes have a part of every info, empty if they are not given. The first `size` bytes are
+/// copied: structures of older programs are shorter.
 template <class T>
-T* attributes(const T* from, bool& ok) noexcept {
+T* attributes(const T* from, bool& ok, std::size_t size = sizeof(T)) noexcept {
   auto* const made = static_cast<T*>(std::calloc(1, sizeof(T)));
   if (!made)
     ok = false;
   else if (from)
-    *made = *from;
+    std::memcpy(made, from, size);
   return made;
 }
 
 /// All pointers of the copy are its own, also if memory is short: then some are null.
-bool copy_parts(const fi_info& from, fi_info& into) noexcept {
+bool copy_parts(const weft::slim::abi& of_caller, const fi_info& from, fi_info& into) noexcept {
   bool ok = true;
   into.next = nullptr;
   into.src_addr = copy_of(static_cast<const std::byte*>(from.src_addr), from.src_addrlen, ok);
@@ -48,7 +50,7 @@ bool copy_parts(const fi_info& from, fi_info& into) noexcept {
   into.tx_attr = attributes(from.tx_attr, ok);
   into.rx_attr = attributes(from.rx_attr, ok);
   into.ep_attr = attributes(from.ep_attr, ok);
-  into.domain_attr = attributes(from.domain_attr, ok);
+  into.domain_attr = attributes(from.domain_attr, ok, of_caller.domain_attr_size);
   into.fabric_attr = attributes(from.fabric_attr, ok);
   if (fi_ep_attr* const e = into.ep_attr) e->auth_key = copy_of(e->auth_key, e->auth_key_size, ok);
   if (fi_domain_attr* const d = into.domain_attr) {
@@ -93,17 +95,21 @@ void fi_freeinfo(fi_info* info) {
   }
 }
 
-fi_info* fi_dupinfo(const fi_info* info) {
+fi_info* weft::slim::copy_info(const abi& of_caller, const fi_info* info) {
   // weft's provider describes no device; those of others can copy theirs.
   if (info && info->nic) {
-    const auto copy = weft::slim::system_call<decltype(&fi_dupinfo)>("fi_dupinfo", "FABRIC_1.3");
+    const auto copy = system_call<decltype(&fi_dupinfo)>("fi_dupinfo", of_caller.symbol_version);
     return copy ? copy(info) : nullptr;
   }
   auto* const made = static_cast<fi_info*>(std::calloc(1, sizeof(fi_info)));
   if (!made) return nullptr;
   const fi_info nothing{};
   if (info) *made = *info;
-  if (copy_parts(info ? *info : nothing, *made)) return made;
+  if (copy_parts(of_caller, info ? *info : nothing, *made)) return made;
   fi_freeinfo(made);
   return nullptr;
+}
+
+fi_info* fi_dupinfo(const fi_info* info) {
+  return weft::slim::copy_info(weft::slim::newest_abi, info);
 }
