@@ -29,6 +29,12 @@ TEST_CASE("ofi: what Open MPI asks for is offered") {
   CHECK(found->domain_attr->mr_mode == 0);
   CHECK(found->domain_attr->data_progress == FI_PROGRESS_AUTO);
   CHECK(found->ep_attr->mem_tag_format >> 62 == 1);
+  // FI_PROGRESS_CONTROL_UNIFIED of libfabric 1.20 and later asks for no more than manual progress.
+  constexpr auto unified = static_cast<fi_progress>(FI_PROGRESS_MANUAL + 1);
+  h->domain_attr->control_progress = h->domain_attr->data_progress = unified;
+  const info_ptr manual = offered(*h);
+  REQUIRE(manual);
+  CHECK(manual->domain_attr->data_progress == unified);
 }
 
 TEST_CASE("ofi: access to memory is offered to those who ask, and no more of it than they can do") {

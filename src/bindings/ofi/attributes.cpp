@@ -52,7 +52,7 @@ bool suits(const fi_ep_attr* e, std::uint64_t caps) noexcept {
 bool suits(const fi_domain_attr* d, std::uint64_t caps) noexcept {
   if (!d) return true;
   const auto progress = [](fi_progress p) {
-    return p == FI_PROGRESS_UNSPEC || p == FI_PROGRESS_AUTO || p == FI_PROGRESS_MANUAL;
+    return p == FI_PROGRESS_UNSPEC || p == FI_PROGRESS_AUTO || is_manual(p);
   };
   return is(provider_name, d->name) && d->threading <= FI_THREAD_ENDPOINT &&
          progress(d->control_progress) && progress(d->data_progress) &&
@@ -144,6 +144,12 @@ void fill(fi_domain_attr& d, std::uint64_t caps, const fi_domain_attr* asked) no
 }
 
 }  // namespace
+
+bool is_manual(fi_progress p) noexcept {
+  // FI_PROGRESS_CONTROL_UNIFIED of libfabric 1.20 and later.
+  constexpr auto unified = FI_PROGRESS_MANUAL + 1;
+  return p == FI_PROGRESS_MANUAL || static_cast<int>(p) == unified;
+}
 
 naming naming_of(int mr_mode) noexcept {
   const bool basic = mr_mode == mr_basic;

@@ -52,6 +52,9 @@ inline constexpr std::uint64_t operation_flags = FI_COMPLETION | FI_INJECT | FI_
 inline constexpr int mr_basic = 1 << 0;
 inline constexpr int mr_scalable = 1 << 1;
 
+/// Whether the application calls the provider often, alone or from one thread at a time.
+bool is_manual(fi_progress p) noexcept;
+
 /// How peers name memory of a domain. fi_domain_attr::mr_mode
 struct naming {
   bool by_address =

@@ -60,7 +60,7 @@ domain::domain(fabric& of, const fi_info& info, void* context) noexcept
                  &domain_ops,
                  &memory_region::domain_ops},
       fabric_(of),
-      manual_progress_(info.domain_attr && info.domain_attr->data_progress == FI_PROGRESS_MANUAL),
+      manual_progress_(info.domain_attr && is_manual(info.domain_attr->data_progress)),
       accesses_((info.caps & (FI_RMA | FI_ATOMIC)) != 0),
       names_(naming_of(info.domain_attr ? info.domain_attr->mr_mode : 0)) {
   fabric_.used.add();
