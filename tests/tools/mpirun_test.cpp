@@ -10,6 +10,7 @@
 
 #include "support/catch.hpp"
 #include "weft-mpirun/command.hpp"
+#include "weft-mpirun/launcher.hpp"
 #include "weft-mpirun/options.hpp"
 #include "weft-mpirun/provider.hpp"
 #include "weft-mpirun/watch.hpp"
@@ -82,6 +83,14 @@ TEST_CASE("the slim libfabric comes first among the libraries of all ranks") {
   CHECK_FALSE(has(own, {"LD_LIBRARY_PATH=/opt/weft/lib/slim:/mine"}));
   CHECK_FALSE(has(build_command(parsed({"--default", "p"}), all), {"-x"}));
   CHECK(parsed({"--system-libfabric", "p"}).system_libfabric);
+  // Open MPI 5 gives ranks that ranks start what mpirun itself has.
+  CHECK(variables_of_mpirun(parsed({"-n", "2", "p"}), all).empty());
+  all.open_mpi = series::v5_0;
+  CHECK(variables_of_mpirun(parsed({"-n", "2", "p"}), all) ==
+        std::vector<std::string>{"FI_PROVIDER_PATH=/opt/weft/lib",
+                                 "LD_LIBRARY_PATH=/opt/weft/lib/slim:/mine",
+                                 "WEFT_OFI_ANNOUNCE=1"});
+  CHECK(variables_of_mpirun(parsed({"--default", "p"}), all).empty());
 }
 
 TEST_CASE("the way of one-sided calls is the user's, if he says it") {
@@ -89,6 +98,62 @@ TEST_CASE("the way of one-sided calls is the user's, if he says it") {
   surroundings all = here();
   all.variables = {"OMPI_MCA_osc"};
   CHECK_FALSE(has(build_command(parsed({"-n", "2", "p"}), all), {"sm,pt2pt"}));
+}
+
+TEST_CASE("one-sided calls go the ways that the version of Open MPI has") {
+  surroundings five = here();
+  five.open_mpi = series::v5_0;
+  const auto usual = build_command(parsed({"-n", "2", "p"}), five);
+  CHECK(has(usual, {"--mca", "pml", "cm", "--mca", "mtl", "ofi"}));
+  CHECK(has(usual, {"--mca", "osc", "^pt2pt"}));
+  const auto by_weft = build_command(parsed({"--one-sided", "-n", "2", "p"}), five);
+  CHECK(has(by_weft, {"--mca", "pml", "ob1", "--mca", "btl_ofi_mode", "2"}));
+  CHECK(has(by_weft, {"--mca", "btl", "self,ofi", "--mca", "btl_ofi_provider_include", "weft"}));
+  CHECK(has(by_weft, {"--mca", "osc", "sm,rdma"}));
+  CHECK_FALSE(has(by_weft, {"pml", "cm"}));
+  const auto four = command({"--one-sided", "-n", "2", "p"});
+  CHECK(has(four, {"--mca", "pml", "cm"}));
+  CHECK(has(four, {"--mca", "osc", "sm,rdma", "--mca", "osc_rdma_acc_use_amo", "0"}));
+  CHECK_FALSE(has(four, {"btl_ofi_mode"}));
+}
+
+TEST_CASE("a parameter that the user gives is given once, and a profile does not turn weft off") {
+  const auto own = command({"-mca", "pml", "ob1", "-n", "2", "p"});
+  CHECK(std::count(own.begin(), own.end(), "pml") == 1);
+  surroundings all = here();
+  all.variables = {"OMPI_MCA_pml", "OMPI_MCA_btl"};
+  const auto profile = build_command(parsed({"--one-sided", "-n", "2", "p"}), all);
+  CHECK(has(profile, {"--mca", "pml", "cm"}));
+  CHECK_FALSE(has(profile, {"--mca", "btl"}));
+}
+
+TEST_CASE("the version of Open MPI is known by what its mpirun says") {
+  const auto settings = [](const char* said) { return series_for(said, "mpirun").settings; };
+  CHECK(settings("mpirun (Open MPI) 4.1.4\n\nReport bugs") == series::v4_1);
+  CHECK(settings("mpirun.openmpi (OpenRTE) 4.1.4\n") == series::v4_1);
+  CHECK(settings("mpirun.openmpi (Open MPI) 5.0.7\n") == series::v5_0);
+  CHECK(series_for("mpirun (Open MPI) 5.0.7", "mpirun").remark.empty());
+  const auto newer = series_for("mpirun (Open MPI) 6.1.0a1", "mpirun");
+  CHECK(newer.settings == series::v5_0);
+  CHECK_THAT(newer.remark, weft::tests::contains("this is 6.1"));
+  const auto older = series_for("mpirun (Open MPI) 4.0.3", "mpirun");
+  CHECK(older.settings == series::v4_1);
+  CHECK_FALSE(older.remark.empty());
+  CHECK_THROWS_WITH(series_for("HYDRA build details:\n    Version: 4.2.1", "/x/mpirun"),
+                    weft::tests::contains("/x/mpirun is not Open MPI's launcher") &&
+                        weft::tests::contains("HYDRA build details:"));
+  CHECK_THROWS(series_for("mpirun (Open MPI) five", "mpirun"));
+  CHECK_THROWS(series_for("", "mpirun"));
+  CHECK_THROWS(series_for("5.0.7", "mpirun"));
+}
+
+TEST_CASE("the launcher says its version while something else is done") {
+  namespace fs = std::filesystem;
+  const fs::path program = fs::temp_directory_path() / ("a mpirun " + std::to_string(::getpid()));
+  std::ofstream(program) << "#!/bin/sh\necho \"$1 (Open MPI) 5.0.7\"\n";
+  fs::permissions(program, fs::perms::owner_all);
+  CHECK(version_question(program.string()).answer() == "--version (Open MPI) 5.0.7\n");
+  fs::remove(program);
 }
 
 TEST_CASE("without weft there is nothing of it on the command line") {

@@ -22,12 +22,16 @@ bool says(const std::vector<std::string>& arguments,
   });
 }
 
-/// Whether the user sets a parameter of Open MPI.
+/// Whether the user sets a parameter of Open MPI. A variable of his profile is no answer to where
+/// messages go: that is what weft-mpirun is asked for.
 bool sets(const options& chosen, const surroundings& here, std::string_view parameter) {
   const auto& words = chosen.rest;
-  for (std::size_t i = 0; i + 1 < words.size(); ++i)
-    if ((bare(words[i]) == "mca" || bare(words[i]) == "gmca") && words[i + 1] == parameter)
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string_view option = bare(words[i]);
+    if ((option == "mca" || option == "gmca" || option == "omca") && words[i + 1] == parameter)
       return true;
+  }
+  if (parameter.starts_with("pml") || parameter.starts_with("mtl")) return false;
   const std::string variable = "OMPI_MCA_" + std::string(parameter);
   return std::find(here.variables.begin(), here.variables.end(), variable) != here.variables.end();
 }
@@ -66,6 +70,21 @@ bool forwarded(std::string_view variable) {
          std::find(of_a_launcher.begin(), of_a_launcher.end(), variable) == of_a_launcher.end();
 }
 
+std::vector<std::string> variables_of_ranks(const options& chosen, const surroundings& here) {
+  if (chosen.plain) return {};
+  std::vector<std::string> all{"FI_PROVIDER_PATH=" + here.provider_path};
+  // The user's value of that variable counts: the ranks then load the system's libfabric.
+  if (!here.library_path.empty() && !exports(chosen.rest, "LD_LIBRARY_PATH"))
+    all.push_back("LD_LIBRARY_PATH=" + here.library_path);
+  if (!chosen.quiet) all.emplace_back("WEFT_OFI_ANNOUNCE=1");
+  return all;
+}
+
+std::vector<std::string> variables_of_mpirun(const options& chosen, const surroundings& here) {
+  if (here.open_mpi == series::v4_1) return {};
+  return variables_of_ranks(chosen, here);
+}
+
 std::vector<std::string> build_command(const options& chosen, const surroundings& here) {
   std::vector<std::string> all{here.mpirun};
   const auto add = [&all](std::initializer_list<std::string> words) {
@@ -82,16 +101,10 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
     add({"--oversubscribe"});
 
   if (!chosen.plain) {
-    // Debian's openmpi-mca-params.conf has `mtl = ^ofi`: so name it.
-    add({"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "weft"});
-    // One-sided calls as messages: of Open MPI 4.1's components only this one uses weft, and Debian
-    // excludes it. Ranks of one host share the memory that MPI has allocated.
-    if (!sets(chosen, here, "osc")) add({"--mca", "osc", "sm,pt2pt"});
-    add({"-x", "FI_PROVIDER_PATH=" + here.provider_path});
-    // The user's value of that variable counts: the ranks then load the system's libfabric.
-    if (!here.library_path.empty() && !exports(chosen.rest, "LD_LIBRARY_PATH"))
-      add({"-x", "LD_LIBRARY_PATH=" + here.library_path});
-    if (!chosen.quiet) add({"-x", "WEFT_OFI_ANNOUNCE=1"});
+    // mpirun refuses a parameter that is given twice.
+    for (const auto& [parameter, value] : settings_for(here.open_mpi, chosen.one_sided))
+      if (!sets(chosen, here, parameter)) add({"--mca", parameter, value});
+    for (const std::string& one : variables_of_ranks(chosen, here)) add({"-x", one});
     for (const std::string& name : here.variables)
       if (forwarded(name)) add({"-x", name});
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher.hpp"
 #include "options.hpp"
 
 namespace weft::mpirun {
@@ -16,6 +17,7 @@ namespace weft::mpirun {
 /// The facts of the machine and the environment that decide.
 struct surroundings {
   std::string mpirun;                  ///< the launcher's path
+  series open_mpi = series::v4_1;      ///< its version; without meaning if weft is not used
   std::string provider_path;           ///< for FI_PROVIDER_PATH
   std::string library_path;            ///< for LD_LIBRARY_PATH; empty: leave it
   std::vector<std::string> variables;  ///< names of all variables of the environment
@@ -30,6 +32,13 @@ std::optional<unsigned> ranks_asked(const std::vector<std::string>& arguments);
 /// Whether a variable is passed on to all ranks: those that begin with WEFT_, except the variables
 /// that name the rank and the job of a process.
 bool forwarded(std::string_view variable);
+
+/// The variables for ranks, NAME=value.
+std::vector<std::string> variables_of_ranks(const options& chosen, const surroundings& here);
+
+/// Those that mpirun itself needs: ranks that ranks start (MPI_Comm_spawn) have them from it in
+/// Open MPI 5, and from the ranks that start them in 4.1.
+std::vector<std::string> variables_of_mpirun(const options& chosen, const surroundings& here);
 
 /// The whole argument vector, mpirun first.
 std::vector<std::string> build_command(const options& chosen, const surroundings& here);

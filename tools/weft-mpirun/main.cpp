@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <stdexcept>
 #include <string_view>
 
 #include <weft/context.hpp>
 
 #include "command.hpp"
+#include "launcher.hpp"
 #include "options.hpp"
 #include "provider.hpp"
 #include "verify.hpp"
@@ -22,19 +22,6 @@
 namespace {
 
 using namespace weft::mpirun;
-
-std::string find_mpirun(const std::string& asked) {
-  if (!asked.empty()) {
-    if (const std::string found = find_on_path(asked); !found.empty()) return found;
-    throw std::runtime_error(
-        fmt::format("--mpirun {}: there is no such program, or it may not be run", asked));
-  }
-  for (const char* name : {"mpirun.openmpi", "mpirun"})
-    if (const std::string found = find_on_path(name); !found.empty()) return found;
-  throw std::runtime_error(
-      "neither mpirun.openmpi nor mpirun is on PATH: install openmpi-bin, or name it with "
-      "--mpirun");
-}
 
 unsigned cores() {
   int count = 0;
@@ -76,6 +63,18 @@ void explain(const outcome& ended) {
              ended.status);
 }
 
+/// Whether ranks can use the slim libfabric. If not, says why: they start later then.
+bool slim_serves(const std::filesystem::path& slim, const std::filesystem::path& folder,
+                 const std::string& provider_path) {
+  try {
+    check_provider_by(slim, folder, provider_path);
+    return true;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "weft-mpirun: {}. Ranks load the system's libfabric instead\n", e.what());
+    return false;
+  }
+}
+
 int start(const options& chosen) {
   surroundings here;
   here.self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -84,6 +83,7 @@ int start(const options& chosen) {
   here.cores = cores;  // it takes as long as everything else together
   here.root = ::geteuid() == 0;
   if (!chosen.plain) {
+    version_question version(here.mpirun);
     weft::options::from_environment();  // reports invalid values now, and once
     const char* set = std::getenv("FI_PROVIDER_PATH");
     const std::string_view present = set == nullptr ? "" : set;
@@ -92,18 +92,30 @@ int start(const options& chosen) {
                                           : std::vector<std::filesystem::path>{chosen.provider});
     here.provider_path = in_front(folder.string(), present);
     const auto slim = chosen.system_libfabric ? std::filesystem::path() : slim_libfabric_of(folder);
-    if (slim.empty()) {
+    if (slim.empty() || !slim_serves(slim, folder, here.provider_path)) {
       check_provider(folder, here.provider_path);
     } else {
-      check_provider_by(slim, folder, here.provider_path);
       const char* const libraries = std::getenv("LD_LIBRARY_PATH");
       here.library_path = in_front(slim.string(), libraries == nullptr ? "" : libraries);
     }
+    const chosen_series release = series_for(version.answer(), here.mpirun);
+    here.open_mpi = release.settings;
+    if (!release.remark.empty() && !chosen.quiet)
+      fmt::print(stderr, "weft-mpirun: {}\n", release.remark);
   }
-  const auto command = build_command(chosen, here);
+  auto command = build_command(chosen, here);
+  const auto of_mpirun = variables_of_mpirun(chosen, here);
   if (chosen.print) {
+    if (!of_mpirun.empty()) {
+      command.insert(command.begin(), of_mpirun.begin(), of_mpirun.end());
+      command.insert(command.begin(), "env");
+    }
     fmt::print("{}\n", shell_line(command));
     return 0;
+  }
+  for (const std::string& one : of_mpirun) {
+    const std::size_t end = one.find('=');
+    ::setenv(one.substr(0, end).c_str(), one.substr(end + 1).c_str(), 1);
   }
   if (chosen.quiet || chosen.plain) return become(command);
   const outcome ended = watch(command);

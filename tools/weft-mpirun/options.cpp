@@ -65,6 +65,10 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
       "--system-libfabric", into.system_libfabric,
       "Ranks load the system's libfabric with all its providers, instead of weft's slim one: "
       "for programs that call libfabric themselves. A job starts about a second later");
+  app.add_flag(
+      "--one-sided", into.one_sided,
+      "Programs with windows (MPI_Put, MPI_Get): these calls reach the memory of the other "
+      "ranks by weft, without help of those ranks");
   app.add_flag("--print", into.print, "Show the command instead of running it");
   app.add_flag("--default", into.plain, "Run the same on Open MPI's own transports, to compare");
   auto* verify = app.add_flag("--verify", into.verify,

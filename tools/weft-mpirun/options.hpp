@@ -8,11 +8,12 @@
 namespace weft::mpirun {
 
 struct options {
-  std::string mpirun;    ///< --mpirun: the launcher; empty: mpirun.openmpi, else mpirun, on PATH
-  std::string provider;  ///< --provider: the folder of libweft-fi.so; empty: search for it
-  bool print = false;    ///< show the command instead of running it
-  bool plain = false;    ///< --default: on Open MPI's own transports
-  bool verify = false;   ///< run weft-mpirun's own test program instead of the user's
+  std::string mpirun;      ///< --mpirun: the launcher; empty: mpirun.openmpi, else mpirun, on PATH
+  std::string provider;    ///< --provider: the folder of libweft-fi.so; empty: search for it
+  bool print = false;      ///< show the command instead of running it
+  bool plain = false;      ///< --default: on Open MPI's own transports
+  bool verify = false;     ///< run weft-mpirun's own test program instead of the user's
+  bool one_sided = false;  ///< MPI's one-sided calls are weft's puts and gets
   bool system_libfabric = false;  ///< ranks use the system's libfabric instead of the slim one
   bool quiet = false;             ///< print no messages, neither weft-mpirun nor rank 0
   std::vector<std::string> rest;  ///< for mpirun, unchanged

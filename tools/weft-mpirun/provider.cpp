@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 
@@ -109,24 +110,29 @@ fs::path slim_libfabric_of(const fs::path& folder) {
 void check_provider_by(const fs::path& slim, const fs::path& folder,
                        const std::string& provider_path) {
   ::setenv("FI_PROVIDER_PATH", provider_path.c_str(), 1);
-  void* const library = ::dlopen((slim / slim_libfabric).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    throw std::runtime_error(fmt::format("{} cannot be loaded: {}. --system-libfabric avoids it",
-                                         (slim / slim_libfabric).string(), ::dlerror()));
+  struct closer {
+    void operator()(void* library) const noexcept { ::dlclose(library); }
+  };
+  std::unique_ptr<void, closer> library(
+      ::dlopen((slim / slim_libfabric).c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!library)
+    throw std::runtime_error(
+        fmt::format("{} cannot be loaded: {}", (slim / slim_libfabric).string(), ::dlerror()));
   load(folder / provider_file);  // after the slim libfabric, which it is linked with from now on
   // This program is built without libfabric's headers, too.
   constexpr std::uint32_t version = 1 << 16 | 5;
   using get_info = int(std::uint32_t, const char*, const char*, std::uint64_t, const void*, void**);
   using free_info = void(void*);
-  auto* const ask = reinterpret_cast<get_info*>(::dlsym(library, "fi_getinfo"));
-  auto* const free = reinterpret_cast<free_info*>(::dlsym(library, "fi_freeinfo"));
+  auto* const ask = reinterpret_cast<get_info*>(::dlsym(library.get(), "fi_getinfo"));
+  auto* const free = reinterpret_cast<free_info*>(::dlsym(library.get(), "fi_freeinfo"));
   void* info = nullptr;
   if (ask == nullptr || free == nullptr || ask(version, nullptr, nullptr, 0, nullptr, &info) != 0)
     throw std::runtime_error(fmt::format(
         "{} does not offer {}: do they belong to the same version of weft? FI_LOG_LEVEL=warn may "
-        "tell more, --system-libfabric avoids it",
+        "tell more",
         (slim / slim_libfabric).string(), (folder / provider_file).string()));
   free(info);
+  static_cast<void>(library.release());
 }
 
 std::string find_on_path(const std::string& name) {

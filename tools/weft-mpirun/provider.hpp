@@ -26,7 +26,8 @@ std::filesystem::path slim_libfabric_of(const std::filesystem::path& folder);
 /// is installed, else by loading the provider. \throws std::runtime_error with cause and cure
 void check_provider(const std::filesystem::path& folder, const std::string& provider_path);
 
-/// Tests the same of the slim libfabric in folder `slim`, in this process, which keeps it loaded.
+/// Tests the same of the slim libfabric in folder `slim`, in this process, which keeps it loaded if
+/// it works.
 /// \throws std::runtime_error with cause and cure
 void check_provider_by(const std::filesystem::path& slim, const std::filesystem::path& folder,
                        const std::string& provider_path);

@@ -20,8 +20,8 @@ class open_mpi {
  public:
   open_mpi() : library_(::dlopen(library_name, RTLD_NOW | RTLD_GLOBAL)) {
     if (library_ == nullptr)
-      throw std::runtime_error(
-          fmt::format("{}: install libopenmpi3, the library of Open MPI 4", ::dlerror()));
+      throw std::runtime_error(fmt::format(
+          "{}: install the library of Open MPI (libopenmpi3, libopenmpi40)", ::dlerror()));
   }
 
   handle object(const char* name) const {
