@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# mpich.sh RANKS: mpi-conformance on MPICH's own transports. What fails here as well as on weft is the program's fault.
+. "$(dirname "$0")/common.sh"
+command -v mpirun.mpich >/dev/null || skip "mpirun.mpich is not installed (mpich)"
+timeout -k 5 280 mpirun.mpich -n "$1" mpi-conformance-mpich
