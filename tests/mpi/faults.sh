@@ -12,7 +12,7 @@ what_comes() {
 }
 root=
 if [ "$(id -u)" = 0 ]; then root=--allow-run-as-root; fi
-for fault in lower_bound cancelled_send synchronous_and_claimed; do
+for fault in lower_bound exchange cancelled_send synchronous_and_claimed; do
   what_comes weft-mpirun -n 2 faults $fault >weft.txt
   # shellcheck disable=SC2086
   what_comes mpirun.openmpi $root --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "tcp;ofi_rxm" -n 2 faults $fault >rxm.txt

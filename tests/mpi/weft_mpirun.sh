@@ -27,7 +27,7 @@ says "^self +ok"
 
 ends 0 --print -n 2 ./a.out "two words"
 says "LD_LIBRARY_PATH=[^ ]*/slim"
-says "^/.*mpirun.* --mca mtl_ofi_provider_include weft .* -n 2 ./a.out 'two words'$"
+says "(^|^env .* )/.*mpirun.* --mca mtl_ofi_provider_include weft .* -n 2 ./a.out 'two words'$"
 
 # A program that does not use Open MPI, and one that fails by itself on weft.
 ends 0 -n 2 true

@@ -32,5 +32,9 @@ on_first() {
 }
 # mpirun's arguments for the two hosts, with two ranks on each. All stay in one session: these hosts share their cores,
 # and the kernel may keep the ranks of one session waiting for those of another (docs/reliability.md, "Known gaps").
-hosts_for_mpirun=(--mca plm_rsh_agent "$PWD/enter" --mca plm_rsh_no_tree_spawn 1 --leave-session-attached
-  --host 10.77.0.1:2,10.77.0.2:2 -x PATH)
+hosts_for_mpirun=(--leave-session-attached --host 10.77.0.1:2,10.77.0.2:2 -x PATH)
+if mpirun.openmpi --version | grep -q "^mpirun.*) 4"; then
+  hosts_for_mpirun+=(--mca plm_rsh_agent "$PWD/enter" --mca plm_rsh_no_tree_spawn 1)
+else
+  hosts_for_mpirun+=(--prtemca plm_ssh_agent "$PWD/enter" --prtemca plm_ssh_no_tree_spawn 1)
+fi
