@@ -33,7 +33,8 @@ mirror() {
   echo "${used:-http://deb.debian.org/debian}"
 }
 
-# make: a Debian in $part. What tests do not need is left out; a folder that can be made again need not be synchronised.
+# make: a Debian in $part, with what run.sh needs. What tests do not need is left out; a folder that can be made again
+# need not be synchronised.
 make() {
   local from settings=$roots/$release.apt
   from=$(mirror)
@@ -41,7 +42,7 @@ make() {
     apt-config dump 2> /dev/null | grep -E '^Acquire::(http|https|Check|Retries)' || true; } > "$settings"
   rm -rf --one-file-system "$part"
   echo "Debian $release from $from in $root:" >&2
-  mmdebstrap --quiet --mode=root --variant=apt --include=ca-certificates --aptopt="$settings" \
+  mmdebstrap --quiet --mode=root --variant=apt --include=ca-certificates,mount --aptopt="$settings" \
     --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' "$release" "$part" "$from" > "$roots/$release.log" 2>&1 || return
   printf '#!/bin/sh\nexit 101\n' > "$part/usr/sbin/policy-rc.d"  # packages start no services
