@@ -9,6 +9,7 @@
 
 #include "support/descriptors.hpp"
 #include "support/seccomp.hpp"
+#include "support/skip.hpp"
 #include "wait_set_fixture.hpp"
 
 namespace {
@@ -56,6 +57,7 @@ TEST_CASE("an unknown wait set is named in the error", "[wait_set]") {
 }
 
 TEST_CASE("where io_uring is forbidden, auto takes epoll and says why", "[wait_set]") {
+  if (!weft::tests::can_refuse()) return weft::tests::skip("no seccomp filter");
   const std::uint32_t call = GENERATE(as<std::uint32_t>(), SYS_io_uring_setup, SYS_io_uring_enter);
   const std::uint32_t code = GENERATE(as<std::uint32_t>(), EPERM, ENOSYS, ENOMEM);
   CAPTURE(call, code);
@@ -77,6 +79,7 @@ TEST_CASE("where io_uring is forbidden, auto takes epoll and says why", "[wait_s
 }
 
 TEST_CASE("epoll keeps its deadlines where epoll_pwait2 is unknown", "[wait_set]") {
+  if (!weft::tests::can_refuse()) return weft::tests::skip("no seccomp filter");
   const std::uint32_t code = GENERATE(as<std::uint32_t>(), EPERM, ENOSYS);
   CHECK(in_a_child([&] {
           if (!forbid(SYS_epoll_pwait2, code)) return 2;

@@ -10,6 +10,7 @@
 #include "shm_two.hpp"
 #include "support/catch.hpp"
 #include "support/descriptors.hpp"
+#include "support/foreign_memory.hpp"
 
 using weft::tests::open_descriptors;
 
@@ -123,6 +124,7 @@ TEST_CASE("shm regions: what a peer says that it took, and did not, changes noth
 }
 
 TEST_CASE("shm transfers: what is long is copied in slices, side by side with messages") {
+  if (weft::tests::skipped_without_cma()) return;
   const bool direct = GENERATE(true, false);
   two t(direct ? copy_method::direct : copy_method::cma);
   constexpr std::size_t size = 8 * transfers::slice + 5;

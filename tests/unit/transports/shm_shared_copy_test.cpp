@@ -4,6 +4,7 @@
 
 #include "shm_two.hpp"
 
+#include "support/foreign_memory.hpp"
 #include "support/pattern.hpp"
 #include "transports/shm/shared_copy.hpp"
 
@@ -50,6 +51,7 @@ std::uint64_t written_by(const side& s) {
 }  // namespace
 
 TEST_CASE("shared copy: both sides copy chunks of one payload") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, 4 * mib);
   REQUIRE(g.begin() == post::posted);
@@ -63,6 +65,7 @@ TEST_CASE("shared copy: both sides copy chunks of one payload") {
 }
 
 TEST_CASE("shared copy: the receiver copies all for a sender that computes") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, 4 * mib);
   REQUIRE(g.begin() == post::posted);
@@ -72,6 +75,7 @@ TEST_CASE("shared copy: the receiver copies all for a sender that computes") {
 }
 
 TEST_CASE("shared copy: the sender copies what the receiver has no time for") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, mib);
   REQUIRE(g.begin() == post::posted);
@@ -86,6 +90,7 @@ TEST_CASE("shared copy: the sender copies what the receiver has no time for") {
 }
 
 TEST_CASE("shared copy: several payloads at once, in turns") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get first(t, 2 * mib), second(t, 3 * mib), third(t, mib / 2);
   REQUIRE(first.begin(1) == post::posted);
@@ -102,6 +107,7 @@ TEST_CASE("shared copy: several payloads at once, in turns") {
 }
 
 TEST_CASE("shared copy: of a receive of several pieces only the last one is shared") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, mib);
   mutable_buffer pieces[] = {{g.in.data(), mib / 4}, {g.in.data() + mib / 4, 3 * mib / 4}};
@@ -116,6 +122,7 @@ TEST_CASE("shared copy: of a receive of several pieces only the last one is shar
 }
 
 TEST_CASE("shared copy: only exposed memory is written, and only until it is withdrawn") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, mib);
   const bool withdrawn = GENERATE(true, false);
@@ -132,6 +139,7 @@ TEST_CASE("shared copy: only exposed memory is written, and only until it is wit
 }
 
 TEST_CASE("shared copy: a sender that cannot write leaves all to the receiver, from then on") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, mib);
   // Only whole pages inside of the receive's memory.
@@ -154,6 +162,7 @@ TEST_CASE("shared copy: a sender that cannot write leaves all to the receiver, f
 }
 
 TEST_CASE("shared copy: a sender writes to no process that it has not probed") {
+  if (weft::tests::skipped_without_cma()) return;
   two t(copy_method::automatic, 1 << 22);  // the number of no process
   get g(t, mib);
   REQUIRE(g.begin() == post::posted);
@@ -165,6 +174,7 @@ TEST_CASE("shared copy: a sender writes to no process that it has not probed") {
 }
 
 TEST_CASE("shared copy: memory that is unmapped meanwhile ends this copy, and says so") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   void* const there =
       ::mmap(nullptr, mib, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -183,6 +193,7 @@ TEST_CASE("shared copy: memory that is unmapped meanwhile ends this copy, and sa
 }
 
 TEST_CASE("shared copy: no chunk is written after the receiver has given the memory back") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   get g(t, mib);
   REQUIRE(g.begin() == post::posted);

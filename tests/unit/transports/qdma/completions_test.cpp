@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "support/catch.hpp"
+#include "support/foreign_memory.hpp"
 #include "two.hpp"
 
 namespace {
@@ -51,6 +52,7 @@ void look(qd::qdma_transport& t, int times) {
 }
 
 TEST_CASE("qdma completions: a chained frame leaves behind the last byte", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t{any_way()};
   copy c(t, GENERATE(false, true), some_slices);
   CAPTURE(static_cast<int>(t.ends), c.write);
@@ -89,6 +91,7 @@ TEST_CASE("qdma completions: a copy that fails tells nobody else", "[qdma]") {
 
 TEST_CASE("qdma completions: a chained frame that finds no room is left to whoever chained it",
           "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t{any_way()};
   copy c(t, true, some_slices);
   REQUIRE(c.start(5) == tr::post::posted);
@@ -104,6 +107,7 @@ TEST_CASE("qdma completions: a chained frame that finds no room is left to whoev
 }
 
 TEST_CASE("qdma completions: in one queue they keep their place among messages", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t{GENERATE(copy_completion::one_queue, copy_completion::two_queues)};
   const bool one = t.ends == copy_completion::one_queue;
   copy c(t, false, 100);
@@ -130,6 +134,7 @@ TEST_CASE("qdma completions: in one queue they keep their place among messages",
 }
 
 TEST_CASE("qdma completions: where a queue has no room they come when it has", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t{copy_completion::one_queue};
   std::vector<std::unique_ptr<copy>> all;
   for (std::uint64_t i = 1; i != 4; ++i) {
@@ -154,6 +159,7 @@ TEST_CASE("qdma completions: where a queue has no room they come when it has", "
 }
 
 TEST_CASE("qdma completions: a liar in the queue cannot take them away, nor make them", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t{copy_completion::one_queue};
   copy c(t, false, 100);
   const int lie = GENERATE(0, 1, 2);
@@ -179,6 +185,7 @@ TEST_CASE("qdma completions: a liar in the queue cannot take them away, nor make
 }
 
 TEST_CASE("qdma completions: what has ended is told of before the peer is forgotten", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t{any_way()};
   copy c(t, GENERATE(false, true), 100), other(t, true, 100);
   const tr::post answer = c.start(5);

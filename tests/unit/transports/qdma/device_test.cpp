@@ -4,6 +4,7 @@
 
 #include "ends.hpp"
 #include "support/catch.hpp"
+#include "support/foreign_memory.hpp"
 
 namespace {
 
@@ -82,6 +83,7 @@ TEST_CASE("qdma device: messages arrive in order, a full queue holds them back",
 }
 
 TEST_CASE("qdma device: copies in both directions, through the arena and by the kernel", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   node n;
   const bool arena = GENERATE(true, false);
   const std::size_t size = 3 * qd::device::slice + 17;

@@ -2,6 +2,7 @@
 // One-sided access by qdma: reads and writes of a peer's memory in slices, and processes without
 // the right to it.
 #include "support/catch.hpp"
+#include "support/foreign_memory.hpp"
 #include "two.hpp"
 
 namespace {
@@ -14,6 +15,7 @@ tr::gather from(const weft::const_buffer& b) { return tr::gather({&b, 1}); }
 constexpr std::size_t large = 5 * qd::transfers::slice + 7;
 
 TEST_CASE("qdma transfers: what is short is copied at once", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   const bytes source = pattern(1000, 1);
   bytes target(500);
@@ -26,6 +28,7 @@ TEST_CASE("qdma transfers: what is short is copied at once", "[qdma]") {
 }
 
 TEST_CASE("qdma transfers: several large ones go on side by side", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   const bool write = GENERATE(false, true);
   CAPTURE(write);
@@ -57,6 +60,7 @@ TEST_CASE("qdma transfers: several large ones go on side by side", "[qdma]") {
 }
 
 TEST_CASE("qdma transfers: names that were made up, and bounds, and rights", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   bytes memory(100), own(200);
   const weft::mutable_buffer box(own);
@@ -91,6 +95,7 @@ TEST_CASE("qdma transfers: names that were made up, and bounds, and rights", "[q
 
 TEST_CASE("qdma transfers: what is withdrawn on the way fails, and its memory can be used again",
           "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   const bool write = GENERATE(false, true);
   bytes mine(large), theirs(large);
@@ -114,6 +119,7 @@ TEST_CASE("qdma transfers: what is withdrawn on the way fails, and its memory ca
 }
 
 TEST_CASE("qdma transfers: a link that lets go ends its own without a word", "[qdma]") {
+  if (weft::tests::skipped_without_cma()) return;
   two t;
   bytes mine(large), theirs(large);
   const auto where = t.to_left->expose(theirs);
