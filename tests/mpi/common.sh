@@ -12,7 +12,7 @@ command -v mpirun.openmpi >/dev/null || skip "mpirun.openmpi is not installed (o
 
 # Any number of ranks on this machine's cores, none of them pinned: as Open MPI 4 reads it, and PRRTE, the launcher of 5.
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
+export PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
 # Its number in front of the first point: 4 or 5.
 open_mpi=$(mpirun.openmpi --version | sed -n 's/^mpirun.*) \([0-9]*\)\..*/\1/p')
 

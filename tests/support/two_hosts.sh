@@ -32,7 +32,9 @@ on_first() {
 }
 # mpirun's arguments for the two hosts, with two ranks on each. All stay in one session: these hosts share their cores,
 # and the kernel may keep the ranks of one session waiting for those of another (docs/reliability.md, "Known gaps").
-hosts_for_mpirun=(--leave-session-attached --host 10.77.0.1:2,10.77.0.2:2 -x PATH)
+# A file: PRRTE of Open MPI 5.0.7 forgets the second of two addresses after --host.
+printf '10.77.0.1 slots=2\n10.77.0.2 slots=2\n' >hosts
+hosts_for_mpirun=(--leave-session-attached --hostfile "$PWD/hosts" -x PATH)
 if mpirun.openmpi --version | grep -q "^mpirun.*) 4"; then
   hosts_for_mpirun+=(--mca plm_rsh_agent "$PWD/enter" --mca plm_rsh_no_tree_spawn 1)
 else
