@@ -230,12 +230,14 @@ std::ptrdiff_t own_threads() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
 
+const std::ptrdiff_t threads_at_start = own_threads();  // an emulator has more than one
+
 /// A thread of an earlier context that releases what a peer has sent may end a moment after that
 /// context. If it were inside malloc at a fork, the child would find malloc locked for ever, as
 /// AddressSanitizer's is not freed for the child.
 void await_end_of_threads() {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (own_threads() > 1 && std::chrono::steady_clock::now() < until)
+  while (own_threads() > threads_at_start && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
