@@ -16,8 +16,9 @@ option(WEFT_BUILD_BENCH "Build weft-bench" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_LONG_TESTS "Also register the soak tests, tagged [.soak]" OFF)
 set(WEFT_TESTS all CACHE STRING "Which tests: all; again (without what no other compiler and no sanitizer changes); \
-in_process (of these, what one process can show); release (what another release of Debian can change)")
-set_property(CACHE WEFT_TESTS PROPERTY STRINGS all again in_process release)
+in_process (of these, what one process can show); release (what another release of Debian can change); \
+emulated (what an emulator of another processor can run)")
+set_property(CACHE WEFT_TESTS PROPERTY STRINGS all again in_process release emulated)
 option(WEFT_MPI_PROGRAMS "Also run Debian's programs that use MPI (packages/mpi.txt)" OFF)
 option(WEFT_GUEST_TESTS "Also run the suites over verbs, in a virtual machine if there is no RDMA device" OFF)
 option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang), instead of replaying their corpus" OFF)

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# arm64.sh [TARGET..]: builds weft for arm64 by Debian's cross compiler, all of it or those targets, and runs the tests
-# that were built under qemu-user. As root of a Debian 13 that may change: it adds the architecture and the packages of
-# packages/arm64.txt. While it runs, the kernel starts programs for arm64 by qemu-user (binfmt_misc), for all or, in a
-# user namespace, for its processes alone. Exits with 77, and the reason, where that is not allowed.
+# arm64.sh COMMAND...: runs a command where the preset arm64 can be built, and its programs run under qemu-user. As root
+# of a Debian 13 that may change: it adds the architecture and the packages of packages/arm64.txt. While it runs, the
+# kernel starts programs for arm64 by qemu-user (binfmt_misc), for all or, in a user namespace, for its processes alone.
+# Ends with the command's status; 77, and the reason, where that is not allowed.
 set -euo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
-say() { printf '== arm64: %s\n' "$*"; }
+lists=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../packages
 skip() { echo "skipped: no tests for arm64: $*" >&2; exit 77; }
 
 handlers=/proc/sys/fs/binfmt_misc
@@ -21,9 +20,8 @@ install_packages() {
   while read -r package _; do
     [[ -n $package && $package != '#'* ]] || continue
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || missing+=("$package")
-  done < packages/arm64.txt
+  done < "$lists/arm64.txt"
   ((${#missing[@]})) || return 0
-  say "installs ${missing[*]}"
   apt-get update -q || skip "no package lists, see above"
   DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${missing[@]}"
 }
@@ -42,18 +40,4 @@ register_emulator() {
 
 install_packages
 register_emulator
-say "cmake --preset arm64; $(aarch64-linux-gnu-g++ --version | head -n 1); $(qemu-aarch64 --version | head -n 1)"
-cmake --preset arm64
-cmake --build --preset arm64 --parallel "${WEFT_JOBS:-$(nproc)}" ${1+--target "$@"}
-
-# Two ranks and more; then what was built. A program that was not built leaves a test of this name.
-bin=$PWD/build/arm64/bin
-if [[ -x $bin/weft-run && -x $bin/hello && -x $bin/pingpong ]]; then
-  for sample in hello pingpong; do
-    say "tests/samples/$sample.sh"
-    mkdir -p "build/arm64/samples-$sample"
-    (cd "build/arm64/samples-$sample" && PATH=$bin:$PATH timeout 300 bash -eu "$OLDPWD/tests/samples/$sample.sh")
-  done
-fi
-say "ctest --preset arm64"
-ctest --preset arm64 --parallel "${WEFT_JOBS:-$(nproc)}" --exclude-regex _NOT_BUILT
+"$@"
