@@ -64,8 +64,9 @@ if ! make; then
   cat "$roots/$release.log" >&2
   skip "mmdebstrap fails, see above"
 fi
-# Unlike a missing mirror, packages that cannot be installed are a fault.
-if ! (cd "$tree" && "$here/run.sh" "$part" env WEFT_SETUP=yes ./dev setup >&2); then
+# Unlike a missing mirror, packages that cannot be installed are a fault. run.sh gets mounts of its own: it changes the
+# root of all processes that share them.
+if ! (cd "$tree" && WEFT_OWN_MOUNTS='' "$here/run.sh" "$part" env WEFT_SETUP=yes ./dev setup >&2); then
   rm -rf --one-file-system "$part"
   echo "./dev setup does not work on Debian $release" >&2
   exit 1
