@@ -160,7 +160,6 @@ class one_run final : public run {
   void change(std::byte* at, const std::byte* wanted, std::size_t n, std::memory_order how) {
     at = first_name(at);
     past::stores told;
-    if (current_) drain(*current_);
     if (current_ && ages_) told = past_.newest(current_->view, at, n, how);
     if (!wanted) return;
     if (current_ && ages_)
@@ -333,6 +332,10 @@ report explore(const bounds& within, const std::function<void(run&)>& scenario) 
 
 void point() {
   if (scheduled()) now->yield();
+}
+void point_of_change() {
+  point();
+  if (scheduled()) now->drain(now->self());
 }
 void load(const void* at, void* to, std::size_t n, std::memory_order how) {
   point();

@@ -64,13 +64,14 @@ report explore(const bounds& within, const std::function<void(run&)>& scenario);
 
 // --- what the substitutes of std::atomic and others call ------------------------------------
 
-void point();  ///< another thread may go on here
+void point();            ///< another thread may go on here
+void point_of_change();  ///< the same; then the thread's own stores reach the memory
 void load(const void* at, void* to, std::size_t n,
           std::memory_order how = std::memory_order_relaxed);
 void look(const void* at, void* to, std::size_t n);  ///< a relaxed load that is no point
 void store(void* at, const void* from, std::size_t n,
            std::memory_order how = std::memory_order_relaxed);
-/// A locked instruction, at a point. \param wanted null: it does not store
+/// A locked instruction, at a point of change. \param wanted null: it does not store
 void change(void* at, const void* wanted, std::size_t n, std::memory_order how);
 void begin_life(const void* at, std::size_t n);  ///< a new object: the memory has no past
 void fence(std::memory_order how = std::memory_order_seq_cst);

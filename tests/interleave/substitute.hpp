@@ -51,7 +51,7 @@ class atomic {
   }
   bool compare_exchange_strong(T& expected, T wanted, std::memory_order well,
                                std::memory_order badly) noexcept {
-    point();
+    point_of_change();
     const bool equal = value_ == expected;
     interleave::change(&value_, equal ? &wanted : nullptr, sizeof value_, equal ? well : badly);
     if (!equal) expected = value_;
@@ -82,7 +82,7 @@ class atomic {
   /// memory before.
   template <class F>
   T change(F f, std::memory_order how) noexcept {
-    point();
+    point_of_change();
     const T before = value_, after = f(before);
     interleave::change(&value_, &after, sizeof value_, how);
     return before;
