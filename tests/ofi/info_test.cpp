@@ -76,6 +76,7 @@ TEST_CASE("ofi: access to memory is offered to those who ask, and no more of it 
 }
 
 TEST_CASE("ofi: what is not supported is refused before anything is made") {
+  constexpr std::uint64_t strict_order = 0x1ff;  // FI_ORDER_STRICT, which libfabric 2 deprecates
   const std::vector<std::function<void(fi_info&)>> wishes{
       [](fi_info& i) { i.ep_attr->type = FI_EP_MSG; },
       [](fi_info& i) { i.ep_attr->type = FI_EP_DGRAM; },
@@ -85,7 +86,7 @@ TEST_CASE("ofi: what is not supported is refused before anything is made") {
       [](fi_info& i) { i.caps = FI_TAGGED | FI_HMEM; },
       [](fi_info& i) { i.addr_format = FI_SOCKADDR_IN; },
       [](fi_info& i) { i.tx_attr->msg_order = FI_ORDER_WAW; },
-      [](fi_info& i) { i.tx_attr->comp_order = FI_ORDER_STRICT; },
+      [](fi_info& i) { i.tx_attr->comp_order = strict_order; },
       [](fi_info& i) { i.tx_attr->inject_size = 1 << 20; },
       [](fi_info& i) { i.tx_attr->op_flags = FI_FENCE; },
       [](fi_info& i) { i.rx_attr->total_buffered_recv = 1; },
