@@ -122,8 +122,8 @@ TEST_CASE("a wrong command line is said clearly") {
   }
   for (const std::string program : {"weft-info", "weft-bench", "heat", "pingpong", "weft-pipe"}) {
     const std::string file = WEFT_TEST_BIN_DIR "/" + program;
-    if (WEFT_TEST_SANITIZED && ::access(file.c_str(), F_OK) != 0)
-      continue;  // some are not built then
+    // Some stages are without the samples or the benchmarks.
+    if (program != "weft-info" && ::access(file.c_str(), F_OK) != 0) continue;
     CAPTURE(program);
     launcher wrong({"-n", "1", file, "--no-such-option"});
     CHECK(wrong.wait() == 2);

@@ -63,14 +63,14 @@ TEST_CASE("where io_uring is forbidden, auto takes epoll and says why", "[wait_s
   CAPTURE(call, code);
   CHECK(in_a_child([&] {
           if (!forbid(call, code)) return 2;
-          const std::size_t before = tests::open_descriptors();
+          const std::size_t before = weft::tests::open_descriptors();
           try {
             make_wait_set("uring");
             return 3;
           } catch (const weft::error& e) {
             if (e.kind() != weft::errc::unsupported) return 4;
           }
-          if (tests::open_descriptors() != before) return 5;
+          if (weft::tests::open_descriptors() != before) return 5;
           const auto choice = make_wait_set("auto");
           if (choice.set->name() != std::string("epoll")) return 6;
           if (choice.reason.empty()) return 7;
