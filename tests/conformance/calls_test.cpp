@@ -101,7 +101,7 @@ task<void> values(context& here, endpoint other) {
   const auto none = co_await as_result(other.call<int>(am{its + 50}, 1));
   expect(none.code() == errc::refused, "no handler");
   co_await meet<Left>(other, over);
-  for (int i = 0; posted.size() != 2; ++i) co_await sleep_for(100us);
+  while (posted.size() != 2) co_await sleep_for(100us);
   expect(posted[0] == "one" && posted[1].size() == 100'000, "posts come in order");
 }
 
