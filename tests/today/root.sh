@@ -25,12 +25,10 @@ wanted() { sed 's/[[:space:]]*#.*//; /^$/d' "$tree"/packages/{build,test}.txt | 
 complete() { [[ -e $root/weft-packages && -z $(comm -23 <(wanted) "$root/weft-packages") ]]; }
 young() { [[ -n $(find "$root/weft-packages" -mtime "-$days") ]]; }
 
-# The mirror that this machine uses, if it is a Debian.
+# The mirror that this machine uses, if it is a Debian; else mmdebstrap takes its own.
 mirror() {
-  local used
-  used=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 'Component: main' 2> /dev/null |
-    grep -m 1 '^http' || true)
-  echo "${used:-http://deb.debian.org/debian}"
+  apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 'Component: main' 2> /dev/null |
+    grep -m 1 '^http' || true
 }
 
 # make: a Debian in $part, with what run.sh needs. What tests do not need is left out; a folder that can be made again
@@ -41,10 +39,10 @@ make() {
   { echo 'Acquire::Languages "none";'
     apt-config dump 2> /dev/null | grep -E '^Acquire::(http|https|Check|Retries)' || true; } > "$settings"
   rm -rf --one-file-system "$part"
-  echo "Debian $release from $from in $root:" >&2
+  echo "Debian $release${from:+ from $from} in $root:" >&2
   mmdebstrap --quiet --mode=root --variant=apt --include=ca-certificates,mount --aptopt="$settings" \
     --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' "$release" "$part" "$from" > "$roots/$release.log" 2>&1 || return
+    --dpkgopt='path-exclude=/usr/share/locale/*' "$release" "$part" ${from:+"$from"} > "$roots/$release.log" 2>&1 || return
   printf '#!/bin/sh\nexit 101\n' > "$part/usr/sbin/policy-rc.d"  # packages start no services
   chmod +x "$part/usr/sbin/policy-rc.d"
 }
