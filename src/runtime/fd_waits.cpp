@@ -58,7 +58,8 @@ fd_waits::descriptor& fd_waits::row_of(int fd) {
 void fd_waits::note_change(descriptor& d) noexcept {
   if (!std::exchange(d.changed, true)) changed_.push_back(&d);
   // Ordered before the look at whether the caller sleeps (progress_core::ring_for_waits).
-  news_.store(true, std::memory_order_seq_cst);
+  // An exchange is so in emulators as well, where a load may pass a store.
+  news_.exchange(true, std::memory_order_seq_cst);
 }
 
 void fd_waits::end(list& from, fd_wait& w, errc status, const char* why) noexcept {
