@@ -23,7 +23,9 @@ static_assert(sizeof(doorbell_page) <= page_size);
 const doorbell_page* checked(const mapping& memory) {
   const auto* page = static_cast<const doorbell_page*>(memory.get());
   if (page->magic != doorbell_page::expected_magic)
-    throw error(errc::protocol_error, "the peer's doorbell page is not one");
+    throw error(errc::protocol_error,
+                "the peer's doorbell page is not one of this version of weft; use the same "
+                "version on both sides");
   return page;
 }
 }  // namespace
@@ -38,8 +40,8 @@ doorbell::doorbell(bool has_progress_thread)
   page_->magic = doorbell_page::expected_magic;
   page_->sender_must_fence = must_fence_ ? 1 : 0;
   page_->has_progress_thread = has_progress_thread ? 1 : 0;
-  page_->caller_bell = caller_wakeup_.name();
-  page_->progress_bell = progress_wakeup_.name();
+  page_->caller_bell = caller_wakeup_.address();
+  page_->progress_bell = progress_wakeup_.address();
   mapping_ = std::move(own);
 }
 

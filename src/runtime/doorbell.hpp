@@ -17,7 +17,7 @@ namespace weft::runtime {
 /// Both words count up by fours above a state of two bits; odd means "ring me", and a peer rings
 /// once per odd value.
 struct doorbell_page {
-  static constexpr std::uint32_t expected_magic = 0x77656674;  // "weft"
+  static constexpr std::uint32_t expected_magic = 0x77656632;  // "wef2"
 
   /// Odd: every message rings. The states name the sleeping thread: 1 the thread inside run(), 3
   /// the progress thread in its place. Written when a thread goes to sleep in this way and when it

@@ -48,7 +48,7 @@ struct false_bell {
   false_bell() {
     words->magic = runtime::doorbell_page::expected_magic;
     words->has_progress_thread = 1;
-    words->caller_bell = words->progress_bell = ear.name();
+    words->caller_bell = words->progress_bell = ear.address();
   }
 };
 

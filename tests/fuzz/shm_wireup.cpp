@@ -78,7 +78,7 @@ unique_fd descriptor(std::uint8_t which, const runtime::wakeup_receiver& ear) {
     case 0:
       return ring_file(ring_magic);
     case 1:
-      return page_file(1, ear.name());
+      return page_file(1, ear.address());
     case 2:
       return unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     case 3:

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wake-ups between processes: received once sent, and harmless for any behaviour of the other side.
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/un.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 
 #include <weft/error.hpp>
 
 #include "runtime/remote_wakeup.hpp"
 #include "support/catch.hpp"
+#include "support/lingering.hpp"
 
 using weft::runtime::wakeup_receiver;
 using weft::runtime::wakeup_sender;
@@ -20,11 +24,40 @@ bool heard(const wakeup_receiver& ear) {
   return ::poll(&p, 1, 0) == 1;
 }
 
+/// Sends datagrams of its own to a bell.
+struct stranger {
+  explicit stranger(const wakeup_receiver& ear)
+      : fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    const auto& name = ear.address().name;
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    const auto end = fmt::format_to(at.sun_path + 1, "weft-bell-{:016x}{:016x}", name[0], name[1]);
+    const auto size = static_cast<socklen_t>(end - reinterpret_cast<char*>(&at));
+    REQUIRE(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at), size) == 0);
+  }
+  weft::runtime::unique_fd fd;
+};
+
+/// A pipe: its reader finds the end when all holders of the writer have closed it.
+struct pipe_ends {
+  pipe_ends() {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    reader = weft::runtime::unique_fd(ends[0]);
+    writer = weft::runtime::unique_fd(ends[1]);
+  }
+  void read_to_end() const {
+    char one = 0;
+    CHECK(::read(reader.get(), &one, 1) == 0);
+  }
+  weft::runtime::unique_fd reader, writer;
+};
+
 }  // namespace
 
 TEST_CASE("remote bell: heard from the first ring until it is drained") {
   wakeup_receiver ear;
-  wakeup_sender one(ear.name()), other(ear.name());
+  wakeup_sender one(ear.address()), other(ear.address());
   CHECK_FALSE(heard(ear));
   one.ring();
   other.ring();
@@ -38,7 +71,7 @@ TEST_CASE("remote bell: heard from the first ring until it is drained") {
 
 TEST_CASE("remote bell: ringing one that never listens does not block, and is heard at last") {
   wakeup_receiver ear;
-  wakeup_sender rope(ear.name()), latecomer(ear.name());
+  wakeup_sender rope(ear.address()), latecomer(ear.address());
   errno = EDOM;
   for (int i = 0; i < 100'000; ++i) rope.ring();
   latecomer.ring();
@@ -51,7 +84,7 @@ TEST_CASE("remote bell: ringing one that never listens does not block, and is he
 
 TEST_CASE("remote bell: an ear that is gone raises no signal") {
   std::optional<wakeup_receiver> ear(std::in_place);
-  wakeup_sender rope(ear->name());
+  wakeup_sender rope(ear->address());
   rope.ring();
   ear.reset();
   rope.ring();
@@ -60,9 +93,50 @@ TEST_CASE("remote bell: an ear that is gone raises no signal") {
 
 TEST_CASE("remote bell: a name that nobody has is refused") {
   try {
-    wakeup_sender rope({1, 2});
+    wakeup_sender rope({{1, 2}, {}});
     FAIL("it was taken");
   } catch (const weft::error& e) {
     CHECK(e.kind() == weft::errc::protocol_error);
   }
+}
+
+TEST_CASE("remote bell: who knows its name only is not heard, and leaves no descriptor there") {
+  const wakeup_receiver ear;
+  const stranger other(ear);
+  pipe_ends pipe;
+  // The secret of another bell, and pieces of this one's.
+  const wakeup_receiver another;
+  auto nearly = ear.address().secret;
+  nearly[1] ^= 1;
+  for (const auto& says : {another.address().secret, nearly, {}}) {
+    ::send(other.fd.get(), &says, sizeof says, 0);
+    const int fd = pipe.writer.get();
+    weft::tests::send_with(other.fd.get(), std::as_bytes(std::span(says)), {&fd, 1});
+  }
+  ::send(other.fd.get(), &ear.address().secret, sizeof ear.address().secret - 1, 0);
+  ::send(other.fd.get(), nullptr, 0, 0);
+  CHECK_FALSE(heard(ear));
+  pipe.writer = {};
+  pipe.read_to_end();
+  wakeup_sender rope(ear.address());
+  rope.ring();
+  CHECK(heard(ear));
+}
+
+TEST_CASE("remote bell: descriptors that come with a ring are refused, or closed elsewhere") {
+  wakeup_receiver ear;
+  const stranger other(ear);
+  pipe_ends pipe;
+  weft::tests::lingering_socket slow;
+  const int fds[] = {pipe.writer.get(), slow.full.get()};
+  const auto& secret = ear.address().secret;
+  const ssize_t n = weft::tests::send_with(other.fd.get(), std::as_bytes(std::span(secret)), fds);
+  if (n < 0) CHECK(errno == EPERM);  // from Linux 6.16
+  CHECK(heard(ear) == (n > 0));
+  slow.full =
+      weft::runtime::unique_fd(slow.full.release(), std::make_shared<weft::runtime::disposal>());
+  slow.full = {};
+  pipe.writer = {};
+  ear.drain();
+  pipe.read_to_end();
 }

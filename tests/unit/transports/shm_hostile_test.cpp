@@ -87,7 +87,7 @@ struct two_sides {
   const counterpart who{0, [](wireup_message) {}};
   runtime::wakeup_receiver their_ear;  // never read
   unique_fd ring_file = good_ring();
-  unique_fd page_file = good_page(their_ear.name());
+  unique_fd page_file = good_page(their_ear.address());
   runtime::mapping ring_memory = runtime::map_own(ring_file, sizeof(ring));
   runtime::mapping page_memory = runtime::map_own(page_file, 4096);
   ring& incoming = *static_cast<ring*>(ring_memory.get());
