@@ -254,10 +254,11 @@ task<device> device::join(context& of, device_address who) {
 
 task<void> device::meet(process who) {
   if (who == self()) co_return;
+  runtime::unique_fd line;
   for (bool under_way = false; !under_way;) {
     weft::detail::callback_request<process> request{&port_->engine(),
                                                     [&](const detail::arrival_box& box) {
-                                                      under_way = port_->meet(who, box);
+                                                      under_way = port_->meet(who, line, box);
                                                       if (!under_way) box->deliver(process::nobody);
                                                     }};
     const process met = co_await request;

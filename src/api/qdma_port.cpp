@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/rights.hpp"
+
 namespace weft::qdma::detail {
 
 using runtime::unique_fd;
@@ -41,12 +43,13 @@ std::uint32_t magic_of(std::span<const std::byte> bytes) noexcept {
 }
 
 /// No descriptor: the queue is full. \throws weft::error
-unique_fd connect_to(const socket_id& where) {
-  wireup::opened to = wireup::connect_abstract(socket_name(where));
+unique_fd connect_to(const socket_id& where, std::shared_ptr<runtime::disposal> ends_in) {
+  wireup::opened to = wireup::connect_abstract(socket_name(where), std::move(ends_in));
   if (to.fd) {
     if (const auto who = wireup::credentials_of(to.fd.get()); !who.same_user)
       throw error(errc::refused,
                   "the process at that address is not let in: " + wireup::why_no_user_of_ours(who));
+    runtime::let_descriptors_in(to.fd.get(), true);
     return std::move(to.fd);
   }
   if (to.error == EAGAIN) return {};
@@ -58,14 +61,15 @@ unique_fd connect_to(const socket_id& where) {
 }  // namespace
 
 bool ask_for_table(runtime::engine& e, const socket_id& where, const table_box& box) {
-  auto fd = std::make_shared<unique_fd>(connect_to(where));
+  const auto ends_in = std::make_shared<runtime::disposal>();
+  auto fd = std::make_shared<unique_fd>(connect_to(where, ends_in));
   if (!*fd) return false;
   if (const int code = wireup::send_packet(fd->get(), bytes_of(ask_magic), {}, {}); code != 0)
     throw error(errc::peer_lost, "the process there has ended");
-  e.watch_once(runtime::duplicate(fd->get()), [fd, box] {
+  e.watch_once(runtime::duplicate(*fd), [fd, box, ends_in] {
     std::array<std::byte, most_bytes> buffer;
     wireup::packet p;
-    p.disposal = std::make_shared<runtime::disposal>();
+    p.disposal = ends_in;
     const auto what = wireup::receive_packet(fd->get(), buffer, p);
     if (what == wireup::arrival::no_room)
       box->fail(errc::system, "no more file descriptors; raise `ulimit -n`");
@@ -94,7 +98,9 @@ std::shared_ptr<port> port::make(runtime::engine& e, transports::qdma::table t) 
   return made;
 }
 
-port::~port() = default;
+port::~port() {
+  if (listener_) disposal_->stop_listening(listener_.release());
+}
 
 device_address port::where() const noexcept {
   const std::uint32_t head[] = {0x6d647177, 1, device_->self(), 0};  // "wqdm", version
@@ -116,11 +122,15 @@ void port::listen() {
 void port::on_clients() {
   std::vector<connection_ptr> fresh;
   try {
-    for (unsigned left = clients_at_once; left != 0; --left) {
-      wireup::opened in = wireup::accept_one(listener_.get());
+    for (unsigned left = clients_at_once; left != 0 && !disposal_->is_saturated(); --left) {
+      wireup::opened in = wireup::accept_one(listener_.get(), disposal_);
       if (!in.fd) break;
       const wireup::credentials who = wireup::credentials_of(in.fd.get());
-      if (!who.same_user) continue;
+      if (!who.same_user) {
+        disposal_->hang_up(in.fd.release());
+        continue;
+      }
+      runtime::let_descriptors_in(in.fd.get(), true);
       auto c = std::make_shared<connection>();
       c->fd = std::move(in.fd);
       c->pid = who.pid;
@@ -143,7 +153,7 @@ void port::watch(const connection_ptr& c) {
   {
     const runtime::engine::holder hold(engine_);
     if (!c->fd) return;
-    fd = runtime::duplicate(c->fd.get());
+    fd = runtime::duplicate(c->fd);
   }
   const auto number =
       engine_.watch_once(std::move(fd), [self = weak_from_this(), weak = std::weak_ptr(c)] {
@@ -250,7 +260,7 @@ bool port::take(connection& c, wireup::packet p) {
 
 /// With the progress lock held.
 void port::drop(const connection_ptr& c) noexcept {
-  c->fd = {};
+  if (c->fd) disposal_->hang_up(c->fd.release());
   if (c->watch != 0) engine_.unwatch(c->watch);
   if (c->death_watch != 0) engine_.unwatch(c->death_watch);
   if (const arrival_box waits = std::exchange(c->waits, nullptr))
@@ -259,7 +269,7 @@ void port::drop(const connection_ptr& c) noexcept {
   connections_.remove(c);
 }
 
-bool port::meet(process who, const arrival_box& box) {
+bool port::meet(process who, unique_fd& line, const arrival_box& box) {
   const auto v = static_cast<vpid>(who);
   {
     const runtime::engine::holder hold(engine_);
@@ -272,13 +282,16 @@ bool port::meet(process who, const arrival_box& box) {
   const socket_id where = device_->contexts().name_of(v);
   if (where == socket_id{})
     throw error(errc::peer_lost, fmt::format("no process has the id {:#x} now", v));
-  auto c = std::make_shared<connection>();
-  c->fd = connect_to(where);
-  if (!c->fd) return false;
-  c->pid = wireup::credentials_of(c->fd.get()).pid;
+  if (!line) line = connect_to(where, disposal_);
+  if (!line) return false;
   const wireup_message own = device_->card();
-  if (wireup::send_packet(c->fd.get(), own.bytes, {}, own.fds) != 0)
-    throw error(errc::peer_lost, "the process there has ended");
+  const int fault = wireup::send_packet(line.get(), own.bytes, {}, own.fds);
+  // It lets descriptors in when it has accepted the connection, and seen whose it is.
+  if (fault == EPERM) return false;
+  if (fault != 0) throw error(errc::peer_lost, "the process there has ended");
+  auto c = std::make_shared<connection>();
+  c->fd = std::move(line);
+  c->pid = wireup::credentials_of(c->fd.get()).pid;
   c->waits = box;
   {
     const runtime::engine::holder hold(engine_);
@@ -292,7 +305,7 @@ void port::shut() noexcept {
   shut_ = true;
   engine_.unwatch(listener_watch_);
   while (!connections_.empty()) drop(connection_ptr(connections_.front()));
-  listener_ = {};
+  disposal_->stop_listening(listener_.release());
   device_->close();
 }
 

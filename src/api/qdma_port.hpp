@@ -39,9 +39,11 @@ class port final : public weft::detail::extension, public std::enable_shared_fro
   device_address where() const noexcept;
 
   /// Begins to connect to a node; `box` gets the result. Progress lock not held.
-  /// \return false: its queue of connections is full, try again later
+  /// \param line of the tries to meet that node, empty at first
+  /// \return false: its queue of connections is full, or it has not let this process in yet: try
+  ///   again later
   /// \throws weft::error (peer_lost, refused)
-  bool meet(process who, const arrival_box& box);
+  bool meet(process who, runtime::unique_fd& line, const arrival_box& box);
 
   /// The context ends. Progress lock held.
   void shut() noexcept override;

@@ -7,7 +7,7 @@
 
 namespace weft::runtime {
 
-/// Closes descriptors and unmaps memory that came from peers, on threads of its own where it may
+/// Closes descriptors and unmaps memory that came from others, on threads of its own where it may
 /// take long: the last close of a socket that lingers, or of a file of a file system in user space,
 /// blocks for as long as its sender likes, and unmapping takes time in proportion to the size. A
 /// thread exists only while there is work for it. Each receiver of descriptors has one such object
@@ -15,8 +15,10 @@ namespace weft::runtime {
 /// thread.
 class disposal {
  public:
-  /// How many threads may be blocked at a time; further work waits until one has ended.
+  /// How many threads may be blocked at a time; further descriptors wait until one has ended.
   static constexpr unsigned most_threads = 4;
+  /// So many descriptors may wait before `is_saturated`.
+  static constexpr std::size_t most_waiting = 64;
 
   disposal();
   /// Waits a moment for work under way. Blocked work goes on by itself.
@@ -26,12 +28,24 @@ class disposal {
 
   /// Done at once if that cannot block, else on a thread. Never blocks.
   void close(int fd) noexcept;
+  /// Closes this process's end of a Unix connection; at once if the other side has left no
+  /// descriptor in it, else on a thread. \param socket is held by nobody else
+  void hang_up(int socket) noexcept;
+  /// Shuts this process's end of a Unix connection down. \return whether it can be closed at once
+  static bool shut_down(int socket) noexcept;
+  /// Closes a Unix socket that listens, with the clients that it has not accepted. At once, so that
+  /// the name is free, unless descriptors have run out.
+  void stop_listening(int socket) noexcept;
   void unmap(void* at, std::size_t size) noexcept;
+
+  /// Work waits for blocked threads: its owner should take no more descriptors for now.
+  bool is_saturated() const noexcept;
 
  private:
   struct work;
+  struct line;
   struct state;
-  void add(const work& w) noexcept;
+  void add(line& to, const work& w) noexcept;
 
   std::shared_ptr<state> state_;
 };

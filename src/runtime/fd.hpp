@@ -52,10 +52,12 @@ class unique_fd {
 
 /// Another number for the same open file, close-on-exec.
 /// \throws weft::error (system) when there is none left
-inline unique_fd duplicate(int fd) {
-  unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+inline unique_fd duplicate(int fd, std::shared_ptr<disposal> where = {}) {
+  unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0), std::move(where));
   if (!copy) throw error(errc::system, "no more file descriptors; raise `ulimit -n`");
   return copy;
 }
+/// It ends where the other one does.
+inline unique_fd duplicate(const unique_fd& fd) { return duplicate(fd.get(), fd.ends_in()); }
 
 }  // namespace weft::runtime

@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <memory>
 #include <utility>
 
 #include "runtime/close_on_fork.hpp"
@@ -19,8 +20,10 @@ class spare_fd {
  public:
   /// \param listening a socket on which connections are accepted. Kept open until this object is
   ///   destroyed, or until `give_up`.
+  /// \param hangs_up disconnects clients that have sent descriptors; null: none can (TCP)
   /// \throws weft::error (system) when there is no descriptor for it
-  explicit spare_fd(int listening) : spare_(duplicate(listening)), fork_guard_(spare_.get()) {}
+  explicit spare_fd(int listening, std::shared_ptr<disposal> hangs_up = {})
+      : hangs_up_(std::move(hangs_up)), spare_(duplicate(listening)), fork_guard_(spare_.get()) {}
 
   /// Accepts one client, passes its socket to `say`, and disconnects.
   /// \return false: no client waits, or another thread was faster to use the descriptor
@@ -33,6 +36,11 @@ class spare_fd {
       return false;
     }
     say(next.get());
+    if (hangs_up_ && !disposal::shut_down(next.get())) {
+      hangs_up_->hang_up(next.release());
+      keep({});  // until the next call finds a descriptor
+      return true;
+    }
     // Disconnects and becomes the spare descriptor again in one step: no other thread gets the
     // number in between.
     static_cast<void>(::dup3(listening, next.get(), O_CLOEXEC));
@@ -51,6 +59,7 @@ class spare_fd {
     fork_guard_.watch(spare_.get());
   }
 
+  std::shared_ptr<disposal> hangs_up_;
   unique_fd spare_;
   close_on_fork fork_guard_;  // a child that kept it would keep the listening socket alive
 };

@@ -106,7 +106,7 @@ void connect_attempt::next_place(const failure& why) {
 
 void connect_attempt::connect() {
   if (!done_) return;
-  opened socket = connect_abstract(socket_name_);
+  opened socket = connect_abstract(socket_name_, loop_->disposal());
   if (socket.fd) return take(std::move(socket.fd), connection::medium::unix_packets, {});
   const bool passing = socket.error == EAGAIN || socket.error == EMFILE || socket.error == ENFILE ||
                        socket.error == ENOBUFS || socket.error == ENOMEM;

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/rights.hpp"
+
 namespace weft::wireup {
 
 using namespace std::chrono_literals;
@@ -36,6 +38,12 @@ connection::connection(loop& on, runtime::unique_fd socket, medium m)
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
   fork_guard_.watch(socket.release());
+}
+
+connection::~connection() { hang_up(); }
+
+void connection::let_descriptors_in() noexcept {
+  if (carries_descriptors()) runtime::let_descriptors_in(socket_.native_handle(), true);
 }
 
 std::string connection::peer_name() const {
@@ -208,19 +216,17 @@ void connection::end(ending why) {
   if (whom) whom->on_end(why);
 }
 
-/// Otherwise the kernel closes the descriptors in unread packets on this thread. No more packets
-/// come once the socket is shut down.
-void connection::dispose_of_rest() noexcept {
-  try {
-    packet p;
-    p.disposal = loop_.disposal();
-    arrival what{};
-    do {
-      what = receive_packet(socket_.native_handle(), loop_.scratch(), p);
-    } while (what == arrival::packet || what == arrival::reset || what == arrival::broken);
-  } catch (const std::bad_alloc&) {
-    // Then the kernel closes them.
-  }
+/// The other side may have left descriptors in a Unix socket.
+void connection::hang_up() noexcept {
+  fork_guard_.drop();
+  if (!socket_.is_open()) return;
+  // A child that this process has made without fork() may hold the socket open.
+  ::shutdown(socket_.native_handle(), SHUT_RDWR);
+  const int socket = socket_.release();
+  if (carries_descriptors())
+    loop_.disposal()->hang_up(socket);
+  else
+    ::close(socket);
 }
 
 void connection::close() {
@@ -228,12 +234,7 @@ void connection::close() {
   user_.reset();
   queue_.clear();
   owed_ = 0;
-  asio::error_code ignored;
-  // A child that this process has made without fork() may hold the socket open.
-  if (socket_.is_open()) ::shutdown(socket_.native_handle(), SHUT_RDWR);
-  if (socket_.is_open() && carries_descriptors()) dispose_of_rest();
-  fork_guard_.drop();
-  socket_.close(ignored);
+  hang_up();
   retry_.cancel();
   linger_.cancel();
 }

@@ -52,8 +52,12 @@ class connection : public std::enable_shared_from_this<connection> {
   /// without bound either.
   static constexpr std::size_t most_owed = std::size_t{16} << 20;
 
+  /// \param socket over a Unix socket of a process of the same user: that was checked
   connection(loop& on, runtime::unique_fd socket, medium m = medium::unix_packets);
+  ~connection();
 
+  /// Descriptors may come, too, if the medium carries them. Before `start`.
+  void let_descriptors_in() noexcept;
   /// Starts to receive.
   void start(std::shared_ptr<user> whom);
   /// Sends in the order of the calls. Frames are lost when the other side is gone.
@@ -89,7 +93,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void wait_to_write();
   void retry_soon();
   void end(ending why);
-  void dispose_of_rest() noexcept;
+  void hang_up() noexcept;
 
   loop& loop_;
   asio::posix::stream_descriptor socket_;

@@ -104,7 +104,7 @@ class job_directory::server {
       if (!std::exchange(told_, true))
         std::fprintf(stderr, "weft-run: a connection of %s was turned away: %s\n",
                      describe_process(who.pid).c_str(), why_no_user_of_ours(who).c_str());
-      return;
+      return loop_->disposal()->hang_up(socket.release());
     }
     const auto c = std::make_shared<client>(*this, std::move(socket));
     book_.on_client(c);

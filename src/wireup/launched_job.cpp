@@ -184,7 +184,7 @@ peer_id number(const char* variable) {
 unique_fd connect_to(const std::string& locator) {
   const auto give_up = std::chrono::steady_clock::now() + time_to_let_in;
   for (;;) {
-    opened socket = connect_abstract(locator);
+    opened socket = connect_abstract(locator, std::make_shared<runtime::disposal>());
     if (socket.fd) return std::move(socket.fd);
     if (socket.error != EAGAIN || std::chrono::steady_clock::now() > give_up)
       cannot_reach(runtime::describe_errno(socket.error));
@@ -207,6 +207,7 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
   if (n == 0) cannot_reach("it is silent");
   std::array<std::byte, 2048> buffer;  // the longest frame is a refusal
   packet p;
+  p.disposal = socket.ends_in();
   if (receive_packet(socket.get(), buffer, p) != arrival::packet) return {};
   const auto f = frame_header::parse(p.bytes, std::move(p.fds));
   if (f && f->kind == frame_kind::refusal) throw error(errc::invalid_argument, decode_refusal(*f));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/listener.hpp"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -15,20 +18,29 @@ constexpr int accepts_at_once = 32;
 constexpr auto rest_time = std::chrono::milliseconds(50);
 // How long clients wait for descriptors.
 constexpr auto time_to_starve = std::chrono::seconds(2);
+
+bool is_unix(int socket) noexcept {
+  int family = 0;
+  socklen_t size = sizeof family;
+  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX;
+}
 }  // namespace
 
 listener::listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret)
-    : socket_(on.io()),
+    : disposal_(is_unix(socket.get()) ? on.disposal() : nullptr),
+      socket_(on.io()),
       rest_(on.io()),
       take_(std::move(take)),
       warn_(std::move(warn)),
       regret_(std::move(regret)),
-      spare_(socket.get()) {
+      spare_(socket.get(), disposal_) {
   asio::error_code fault;
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
   fork_guard_.watch(socket.release());
 }
+
+listener::~listener() { stop_listening(); }
 
 void listener::start() { wait(); }
 
@@ -49,7 +61,8 @@ void listener::wait() {
 
 void listener::accept() {
   for (int n = 0; n < accepts_at_once && !paused_ && !closed_; ++n) {
-    opened next = accept_one(socket_.native_handle());
+    if (disposal_ && disposal_->is_saturated()) return rest();
+    opened next = accept_one(socket_.native_handle(), disposal_);
     if (next.fd) {
       starved_since_.reset();
       take_(std::move(next.fd));
@@ -92,12 +105,20 @@ void listener::rest() {
   waiting_ = true;
 }
 
+void listener::stop_listening() noexcept {
+  spare_.give_up();
+  fork_guard_.drop();
+  if (!socket_.is_open()) return;
+  const int socket = socket_.release();
+  if (disposal_)
+    disposal_->stop_listening(socket);
+  else
+    ::close(socket);
+}
+
 void listener::close() {
   closed_ = true;
-  spare_.give_up();
-  asio::error_code ignored;
-  fork_guard_.drop();
-  socket_.close(ignored);
+  stop_listening();
   rest_.cancel();
 }
 

@@ -17,6 +17,8 @@ namespace weft::wireup {
 /// Accepts on a listening socket of any kind. Everything on the loop's thread. Lives until `close`.
 class listener : public std::enable_shared_from_this<listener> {
  public:
+  /// Gets a client's socket. That of a Unix socket ends in the loop's `disposal`, and nobody has
+  /// checked its user.
   using accepted = std::function<void(runtime::unique_fd)>;
   /// Called with the errno when accepting fails for want of descriptors or memory.
   using starved = std::function<void(int error)>;
@@ -28,6 +30,7 @@ class listener : public std::enable_shared_from_this<listener> {
   /// \throws weft::error, std::system_error when the socket cannot be watched, or there is no
   ///   spare descriptor
   listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret);
+  ~listener();
 
   void start();
   /// Leaves clients in the kernel's queue until `resume`.
@@ -40,7 +43,10 @@ class listener : public std::enable_shared_from_this<listener> {
   void accept();
   void rest();
   bool turn_away_one();
+  void stop_listening() noexcept;
 
+  // Closes what clients of a Unix socket may have sent; null: they come by TCP.
+  const std::shared_ptr<runtime::disposal> disposal_;
   asio::posix::stream_descriptor socket_;
   runtime::close_on_fork fork_guard_;  // of the socket: no child keeps it
   asio::steady_timer rest_;

@@ -58,7 +58,7 @@ class loop {
   /// One buffer for all receiving connections, so that an idle connection needs none. The loop's
   /// thread only.
   std::span<std::byte> scratch() noexcept { return scratch_; }
-  /// Closes the descriptors that came over connections.
+  /// Closes sockets that others connect to or have accepted, and descriptors that came over them.
   const std::shared_ptr<runtime::disposal>& disposal() const noexcept { return disposal_; }
 
  private:
@@ -84,11 +84,12 @@ class loop {
   void call_drain();
   void tell(const std::exception& e) noexcept;
 
+  // Outlives the io_context, whose last handlers may own sockets.
+  const std::shared_ptr<runtime::disposal> disposal_ = std::make_shared<runtime::disposal>();
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::array<std::byte, frame_header::size + max_frame_body> scratch_;
   const std::function<void()> recover_;
-  const std::shared_ptr<runtime::disposal> disposal_ = std::make_shared<runtime::disposal>();
   std::mutex mutex_;
   std::vector<task_ptr> tasks_;  // guarded by mutex_
   bool finished_ = false;        // guarded by mutex_

@@ -87,8 +87,7 @@ void connection_manager::impl::on_unix_client(unique_fd client, std::uint64_t li
   if (who.same_user)
     return admit(std::move(client), connection::medium::unix_packets, {}, listener_number);
   notices_.refused_user(who);
-  // It may have sent descriptors already.
-  const unique_fd over(client.release(), loop_->disposal());
+  loop_->disposal()->hang_up(client.release());
 }
 
 void connection_manager::impl::on_tcp_client(unique_fd client, std::uint64_t listener_number) {

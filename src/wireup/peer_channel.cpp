@@ -32,6 +32,7 @@ peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::uniq
       known_(known),
       deadline_timer_(loop_->io()) {
   peer_.pid = connection_->peer().pid;
+  if (connection_->peer().same_user) connection_->let_descriptors_in();
 }
 
 void peer_channel::expect(std::string origin) {

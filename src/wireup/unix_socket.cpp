@@ -14,10 +14,12 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "wireup/random.hpp"
 
 #include "runtime/printable.hpp"
+#include "runtime/rights.hpp"
 
 namespace weft::wireup {
 
@@ -40,9 +42,11 @@ struct abstract_address {
   socklen_t size = 0;
 };
 
-opened new_socket() {
-  unique_fd fd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+opened new_socket(std::shared_ptr<runtime::disposal> where = {}) {
+  unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
+               std::move(where));
   const int error = fd ? 0 : errno;
+  if (fd) runtime::let_descriptors_in(fd.get(), false);
   return {std::move(fd), error};
 }
 
@@ -89,16 +93,19 @@ opened listen_abstract(const std::string& name) {
   return made;
 }
 
-opened connect_abstract(const std::string& name) {
-  opened made = new_socket();
+opened connect_abstract(const std::string& name, std::shared_ptr<runtime::disposal> where) {
+  opened made = new_socket(std::move(where));
   if (!made.fd) return made;
   const abstract_address address(name);
-  if (::connect(made.fd.get(), address.get(), address.size) != 0) return {unique_fd{}, errno};
-  return made;
+  if (::connect(made.fd.get(), address.get(), address.size) == 0) return made;
+  const int error = errno;
+  ::close(made.fd.release());  // nobody has connected to it
+  return {unique_fd{}, error};
 }
 
-opened accept_one(int listener) {
-  unique_fd fd{::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+opened accept_one(int listener, std::shared_ptr<runtime::disposal> where) {
+  unique_fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC),
+               std::move(where));
   const int error = fd ? 0 : errno;
   return {std::move(fd), error};
 }
@@ -172,9 +179,11 @@ std::string describe_process(pid_t pid) {
 }
 
 std::optional<credentials> listener_at(const std::string& name) {
-  const opened probe = connect_abstract(name);
+  opened probe = connect_abstract(name);
   if (!probe.fd) return std::nullopt;
-  return credentials_of(probe.fd.get());
+  const credentials who = credentials_of(probe.fd.get());
+  runtime::disposal().hang_up(probe.fd.release());
+  return who;
 }
 
 std::string who_listens(const std::string& name) {
@@ -220,19 +229,20 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
   into.bytes = {};
   into.fds.clear();
   iovec piece{buffer.data(), buffer.size()};
-  // Room for all that a packet can carry: if descriptors did not fit, the kernel would close them
-  // itself, on this thread.
-  constexpr std::size_t most_fds = 253;  // SCM_MAX_FD
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * most_fds)> control{};
+  // One more than may come, to tell those that are too many from those that find no number.
+  constexpr std::size_t most_fds = transports::wireup_message::max_fds;
+  alignas(cmsghdr) runtime::rights_space<most_fds + 1> control;
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  message.msg_controllen = CMSG_LEN(sizeof(int) * (most_fds + 1));
 
+  // A look at the packet, and then its removal: the packet holds the descriptors meanwhile, so that
+  // one without a number here is not closed by the kernel on this thread.
   ssize_t got = 0;
   do {
-    got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    got = ::recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return arrival::nothing;
@@ -240,23 +250,19 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
   }
 
   // The kernel has already put the descriptors into our table: take ownership before any check.
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-      into.fds.emplace_back(fd, into.disposal);
-    }
+  std::array<unique_fd, most_fds + 1> came;
+  std::size_t count = 0;
+  runtime::take_descriptors(message,
+                            [&](int fd) { came.at(count++) = unique_fd(fd, into.disposal); });
+  const bool too_many = count > most_fds;
+  if (too_many || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return (message.msg_flags & MSG_TRUNC) == 0 && !too_many ? arrival::no_room : arrival::broken;
+  std::move(came.begin(), came.begin() + static_cast<std::ptrdiff_t>(count),
+            std::back_inserter(into.fds));
+  // A reset that comes meanwhile is reported ahead of the packet, once.
+  while (::recv(socket, nullptr, 0, MSG_DONTWAIT) < 0 && (errno == ECONNRESET || errno == EINTR)) {
   }
-  const bool too_many = into.fds.size() > transports::wireup_message::max_fds;
-  if (too_many || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    // The kernel cuts off descriptors for which this process has no free number.
-    const bool no_room = (message.msg_flags & MSG_TRUNC) == 0 && !too_many;
-    into.fds.clear();
-    return no_room ? arrival::no_room : arrival::broken;
-  }
-  if (got == 0 && into.fds.empty()) return arrival::end;
+  if (got == 0 && count == 0) return arrival::end;
   into.bytes = buffer.first(static_cast<std::size_t>(got));
   return arrival::packet;
 }

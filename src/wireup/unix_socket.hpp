@@ -42,12 +42,16 @@ bool is_socket_name(const std::string& text);
 std::string to_text(const context_id& id);
 std::optional<context_id> id_from_text(std::string_view text);
 
-/// All sockets are SOCK_SEQPACKET, do not block, and close when the process executes another.
+/// All sockets are SOCK_SEQPACKET, do not block, and close when the process executes another. They
+/// let no descriptors in (runtime/rights.hpp): any user of this host can connect, and take a name.
+/// Whoever has checked the process at the other end, and expects descriptors, changes that.
 opened listen_abstract(const std::string& name);
 /// EAGAIN: the listener's queue is full, try again later. ECONNREFUSED: no process listens.
-opened connect_abstract(const std::string& name);
-/// EAGAIN: no connection is waiting.
-opened accept_one(int listener);
+/// \param where closes the socket, in which the other side can leave descriptors; null: its owner
+///   does, on its own thread
+opened connect_abstract(const std::string& name, std::shared_ptr<runtime::disposal> where = {});
+/// EAGAIN: no connection is waiting. \param where as above
+opened accept_one(int listener, std::shared_ptr<runtime::disposal> where = {});
 
 /// The process at the other end, and whether it belongs to the user of this one.
 struct credentials {
@@ -85,8 +89,8 @@ enum class arrival {
   nothing,  ///< none is there
   end,      ///< the other side closed or died
   reset,    ///< it closed without reading what we sent; what it sent before can still be read
-  no_room,  ///< this process has too few free descriptors for the received ones; they are closed
-  broken    ///< too long, or more descriptors than a wire-up message may carry; they are closed
+  no_room,  ///< this process has too few free descriptors for the next packet, which stays there
+  broken    ///< too long, or more descriptors than a wire-up message may carry
 };
 
 struct packet {

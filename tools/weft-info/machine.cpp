@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -17,8 +18,10 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/fd.hpp"
 #include "runtime/file_calls.hpp"
 #include "runtime/membarrier.hpp"
+#include "runtime/rights.hpp"
 #include "runtime/wait_set.hpp"
 #include "transports/shm/factory.hpp"
 
@@ -85,6 +88,14 @@ finding pidfd() {
             "a peer's death is seen by the end of its connection only; allow pidfd_open(2)"};
   ::close(static_cast<int>(fd));
   return {"pidfd", "works", ""};
+}
+
+finding refused_descriptors() {
+  const runtime::unique_fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (socket && runtime::let_descriptors_in(socket.get(), false))
+    return {"SO_PASSRIGHTS", "works", ""};
+  return {"SO_PASSRIGHTS", "not available",
+          "what other users send to sockets of weft has to be closed; kernel 6.16 refuses it"};
 }
 
 /// The argument of sched_setattr; glibc of Debian 12 has no declaration.
@@ -165,8 +176,9 @@ std::string try_reading_another_process() {
 }
 
 std::vector<finding> examine_kernel() {
-  return {kernel(),        wait_set(), files(), membarrier(),
-          shared_memory(), cma(),      pidfd(), scheduler_slices()};
+  return {kernel(),          wait_set(), files(), membarrier(),
+          shared_memory(),   cma(),      pidfd(), refused_descriptors(),
+          scheduler_slices()};
 }
 
 std::vector<finding> examine_machine() {

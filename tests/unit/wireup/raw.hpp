@@ -17,6 +17,7 @@
 
 #include "node.hpp"
 #include "support/catch.hpp"
+#include "support/lingering.hpp"
 #include "wireup/address.hpp"
 #include "wireup/introduction.hpp"
 
@@ -34,46 +35,13 @@ inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count
 
 /// Sends as a peer may that ignores our limits: `count` times its own socket, and `last` after
 /// them.
-inline ssize_t send_descriptors(int socket, bytes what, std::size_t count, int last = -1) {
+inline ssize_t send_descriptors(int socket, const bytes& what, std::size_t count, int last = -1) {
   std::vector<int> fds(count, socket);
   if (last >= 0) fds.push_back(last);
-  count = fds.size();
-  std::vector<char> control(CMSG_SPACE(sizeof(int) * count));
-  iovec piece{what.data(), what.size()};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* rights = CMSG_FIRSTHDR(&message);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
-  std::memcpy(CMSG_DATA(rights), fds.data(), sizeof(int) * count);
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  return tests::send_with(socket, what, fds);
 }
 
-/// A TCP socket whose last close waits, for an hour, until the other end has read the bytes in
-/// between.
-struct lingering {
-  lingering() {
-    const unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    auto* const name = reinterpret_cast<sockaddr*>(&at);
-    REQUIRE(::bind(listening.get(), name, size) == 0);
-    REQUIRE(::listen(listening.get(), 1) == 0);
-    REQUIRE(::getsockname(listening.get(), name, &size) == 0);
-    full = unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    REQUIRE(::connect(full.get(), name, size) == 0);
-    reader = unique_fd(::accept(listening.get(), nullptr, nullptr));
-    const linger for_an_hour{1, 3600};
-    REQUIRE(::setsockopt(full.get(), SOL_SOCKET, SO_LINGER, &for_an_hour, sizeof for_an_hour) == 0);
-    const bytes some(64 * 1024);
-    while (::send(full.get(), some.data(), some.size(), MSG_DONTWAIT) > 0) continue;
-  }
+struct lingering : tests::lingering_socket {
   /// This object may be the last holder, if the other side was quick: then this object waits, not
   /// the caller.
   void let_go() {
@@ -87,7 +55,6 @@ struct lingering {
     CHECK(n == 0);
   }
   std::jthread closing;  // ends when no thread reads any more
-  unique_fd full, reader;
 };
 
 inline bytes bytes_of(const frame& f) {
