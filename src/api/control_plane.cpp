@@ -7,6 +7,7 @@
 
 #include "api/core.hpp"
 #include "api/listener_state.hpp"
+#include "runtime/standard_descriptors.hpp"
 #include "wireup/context_address.hpp"
 #include "wireup/retry_on_bad_alloc.hpp"
 
@@ -24,6 +25,7 @@ wireup::job_key key_of(const options& o) {
 /// Never null.
 std::unique_ptr<wireup::job> job_of(const options& o,
                                     const std::shared_ptr<wireup::coordinator_connection>& line) {
+  runtime::keep_standard_numbers();  // the first descriptors of a context follow
   if (line) return wireup::joined_job(line);
   if (o.standalone)
     return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));

@@ -13,11 +13,13 @@
 #include <weft/error.hpp>
 
 #include "runtime/errno_hint.hpp"
+#include "runtime/standard_descriptors.hpp"
 
 namespace weft::wireup {
 
 loop::loop(std::function<void()> recover) try
     : work_(io_.get_executor()), recover_(std::move(recover)), gate_(&to_gate, this) {
+  runtime::keep_standard_numbers();
   // Asio opens its descriptors on first use. This timer makes it open them now, where a failure can
   // be reported.
   const asio::steady_timer first_need(io_);

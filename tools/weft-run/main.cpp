@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-run: starts a program several times on this machine, as the ranks of one job.
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -9,26 +8,15 @@
 
 #include "options.hpp"
 #include "runtime/errno_hint.hpp"
+#include "runtime/standard_descriptors.hpp"
 #include "supervisor.hpp"
-
-namespace {
-
-/// The starting process may have closed 0, 1 or 2: no pipe of weft-run may get these numbers.
-void fill_standard_descriptors() {
-  int fd = 0;
-  do {
-    fd = ::open("/dev/null", O_RDWR);
-  } while (fd >= 0 && fd <= 2);
-  if (fd > 2) ::close(fd);
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   weft::run::options chosen;
   int status = 0;
   if (!weft::run::parse(argc, argv, chosen, status)) return status;
-  fill_standard_descriptors();
+  // No pipe of weft-run may get the numbers 0 to 2.
+  weft::runtime::fill_standard_descriptors("/dev/null", O_RDWR);
   try {
     return weft::run::supervisor(chosen).run();
   } catch (const std::exception& e) {
