@@ -78,6 +78,24 @@ std::vector<sockaddr_in> listening_places(pid_t pid) {
   return all;
 }
 
+std::vector<std::string> abstract_names(pid_t pid) {
+  const std::set<std::string> own = sockets_of(pid);
+  std::vector<std::string> all;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/net/unix");
+  std::string line;
+  std::getline(file, line);  // the heading
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string skipped, inode, name;
+    for (int i = 0; i != 6; ++i) words >> skipped;
+    words >> inode >> name;
+    if (name.starts_with('@') && own.contains(inode)) all.push_back(name.substr(1));
+  }
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());  // also of clients that it has accepted
+  return all;
+}
+
 std::vector<std::byte> bad_clients::garbage(std::size_t size) {
   return weft::tests::pattern(size, dice_());
 }

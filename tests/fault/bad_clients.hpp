@@ -17,6 +17,8 @@ namespace fault {
 
 /// The addresses at which a process listens over TCP, as a process on this host connects to them.
 std::vector<sockaddr_in> listening_places(pid_t pid);
+/// The abstract names of its Unix sockets, without the zero in front, as every process finds them.
+std::vector<std::string> abstract_names(pid_t pid);
 
 /// Makes bad connections, again and again. One thread.
 class bad_clients {

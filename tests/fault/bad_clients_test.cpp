@@ -13,13 +13,6 @@ using namespace fault;
 
 namespace {
 
-std::uint64_t messages_of(const board& b) {
-  std::uint64_t all = 0;
-  for (const rank_notes& r : b.rank)
-    for (const auto& from : r.received) all += from;
-  return all;
-}
-
 void withstand(int many, const std::string& mode) {
   const std::string& missing = enter_private_world();
   const auto seed = std::random_device{}();
@@ -57,10 +50,10 @@ void withstand(int many, const std::string& mode) {
     const std::vector<std::size_t> before = descriptors();
     all.come(100);  // allocates what is made once only
     const std::vector<std::size_t> kib_before = memory();
-    const std::uint64_t messages = messages_of(j.notes());
+    const std::uint64_t messages = j.notes().received();
 
     all.come(many);
-    const std::uint64_t meanwhile = messages_of(j.notes()) - messages;
+    const std::uint64_t meanwhile = j.notes().received() - messages;
     all.go();
 
     // Bad clients cannot use up all places: 64 wait at each port, and one more makes the server

@@ -37,6 +37,14 @@ struct board {
   std::atomic<std::uint32_t> please_end;
   std::atomic<std::uint32_t> please_stay;  ///< a rank with nothing left to do does not leave yet
 
+  /// Messages that all ranks together have received.
+  std::uint64_t received() const {
+    std::uint64_t all = 0;
+    for (const rank_notes& r : rank)
+      for (const auto& from : r.received) all += from;
+    return all;
+  }
+
   /// Whether this rank has exchanged `enough` messages with each other rank, in both directions.
   bool flows_with(std::size_t one, std::uint64_t enough) const {
     for (std::size_t other = 0; other < ranks; ++other)

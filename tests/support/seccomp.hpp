@@ -21,6 +21,8 @@ struct refusal {
   std::uint32_t code;
   /// If not zero: only when the first argument has one of these bits.
   std::uint32_t only_with = 0;
+  /// If not zero: only when the third argument is this.
+  std::uint32_t third_is = 0;
 };
 
 /// Refuses the calls to this process and all its children, permanently: a filter cannot be removed.
@@ -28,7 +30,12 @@ struct refusal {
 inline bool refuse(std::span<const refusal> all) {
   std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
   for (const refusal& r : all) {
-    if (r.only_with == 0) {
+    if (r.third_is != 0) {
+      program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r.call, 0, 4));
+      program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])));
+      program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r.third_is, 1, 0));
+      program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    } else if (r.only_with == 0) {
       program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r.call, 0, 1));
     } else {
       program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r.call, 0, 4));

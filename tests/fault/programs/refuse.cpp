@@ -3,6 +3,7 @@
 //   refuse [WHAT]... -- program [arguments]...
 //
 //   io_uring=EPERM    that system call, or group of calls, fails so (EPERM or ENOSYS)
+//   passrights=ENOSYS no socket can refuse descriptors, as before Linux 6.16
 //   container         all that a default container refuses, and its usual limits
 //   nofile=N memlock=N as=N    limits; the last two in KiB
 //   shm=SIZE          a /dev/shm of that size (64m); shm=none: no /dev/shm at all
@@ -196,6 +197,10 @@ void take(const std::string& what, std::vector<refusal>& refused) {
   if (name == "memlock") return limit(RLIMIT_MEMLOCK, std::stoul(value) << 10);
   if (name == "as") return limit(RLIMIT_AS, std::stoul(value) << 10);
   if (name == "shm") return shared_memory(value);
+  if (name == "passrights") {
+    constexpr std::uint32_t so_passrights = 83;
+    return refused.push_back({SYS_setsockopt, number_of(value), 0, so_passrights});
+  }
   const auto found = calls.find(name);
   if (found == calls.end()) misused(what);
   for (const std::uint32_t call : found->second) refused.push_back({call, number_of(value)});
