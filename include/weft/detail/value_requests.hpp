@@ -15,6 +15,7 @@ namespace weft {
 /// A value, and the facts about its message: `auto [v, about] = co_await ...`.
 template <class T>
 struct received_value {
+  received_value() = default;
   received_value(T v, const received& a) : value(std::move(v)), about(a) {}
 
   T value;

@@ -32,8 +32,9 @@ struct async_arguments_of<void> {
   using type = std::tuple<std::exception_ptr>;
 };
 
-/// A handler and what Asio associates with it, while an operation is in flight. A base of the
-/// state of an operation, which is allocated by the handler's allocator.
+/// A handler and what Asio associates with it, while an operation is in flight. The member
+/// `handler` of the state of an operation, which is allocated by the handler's allocator. No base:
+/// its names would meet those of the operation, another base of the state.
 template <class Handler>
 class asio_handler {
  public:
@@ -54,7 +55,7 @@ class asio_handler {
       });
   }
 
-  const Handler& handler() const noexcept { return handler_; }
+  const Handler& get() const noexcept { return handler_; }
   executor where() const noexcept { return work_.get_executor(); }
 
   /// On the handler's executor, after the end. \return the handler and its work, so that the memory
@@ -75,7 +76,7 @@ template <class State>
 class asio_owner {
  public:
   template <class... Args>
-  static asio_owner make(typename State::handler_type&& h, Args&&... args) {
+  static asio_owner make(typename State::handler_type h, Args&&... args) {
     allocator_type from(net::get_associated_allocator(h));
     State* const place = std::allocator_traits<allocator_type>::allocate(from, 1);
     try {
@@ -95,7 +96,7 @@ class asio_owner {
   void reset() noexcept {
     State* const gone = std::exchange(state_, nullptr);
     if (!gone) return;
-    allocator_type to(net::get_associated_allocator(gone->handler()));
+    allocator_type to(net::get_associated_allocator(gone->handler.get()));
     gone->~State();
     std::allocator_traits<allocator_type>::deallocate(to, gone, 1);
   }
@@ -114,12 +115,12 @@ class asio_end {
   using allocator_type = net::associated_allocator_t<typename State::handler_type>;
 
   explicit asio_end(asio_owner<State> of) noexcept
-      : allocator_(net::get_associated_allocator(of->handler())), state_(std::move(of)) {}
+      : allocator_(net::get_associated_allocator(of->handler.get())), state_(std::move(of)) {}
   allocator_type get_allocator() const noexcept { return allocator_; }
 
   void operator()() {
     auto result = state_->take_result();
-    auto [handler, work] = state_->release();
+    auto [handler, work] = state_->handler.release();
     state_.reset();
     std::apply(std::move(handler), std::move(result));
   }
@@ -134,7 +135,7 @@ class asio_end {
 /// called the handler: not the loop of weft, which called this.
 template <class State>
 void dispatch_end(asio_owner<State> state) noexcept {
-  auto where = state->where();
+  auto where = state->handler.where();
   // An io_context that another thread runs may end with this handler, but not before this thread
   // has left it.
   const auto inside = net::make_work_guard(where);

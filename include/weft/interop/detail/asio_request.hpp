@@ -18,16 +18,15 @@ namespace weft::detail {
 /// the context has ended, so the operation is asked for its result when it ends, and not cancelled
 /// afterwards.
 template <class R, class Handler>
-class asio_operation final : public R::operation_type, public asio_handler<Handler> {
+class asio_operation final : public R::operation_type {
   using base = typename R::operation_type;
 
  public:
   using handler_type = Handler;
   using value_type = typename R::value_type;
 
-  asio_operation(Handler&& h, const R& what)
-      : base(what, &ended), asio_handler<Handler>(std::move(h)) {
-    this->on_cancellation([this] {
+  asio_operation(Handler&& h, const R& r) : base(r, &ended), handler(std::move(h)) {
+    handler.on_cancellation([this] {
       if (!over_.load(std::memory_order_acquire)) this->cancel();
     });
   }
@@ -40,10 +39,12 @@ class asio_operation final : public R::operation_type, public asio_handler<Handl
     run_loop* const loop = run_loop::here();
     if (executor* const home = loop ? loop->home() : nullptr) return home->post(self);
     self.settle();
-    net::post(self.where(), asio_end<asio_operation>(asio_owner<asio_operation>(&self)));
+    net::post(self.handler.where(), asio_end<asio_operation>(asio_owner<asio_operation>(&self)));
   }
 
   auto take_result() { return std::move(result_); }
+
+  asio_handler<Handler> handler;
 
  private:
   static void ended(operation& op) noexcept {

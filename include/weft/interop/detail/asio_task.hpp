@@ -19,12 +19,12 @@ namespace weft::detail {
 /// Waits for the end of a task. Owned by the coroutine that runs it, then by the handler's
 /// executor.
 template <class T, class Handler>
-class asio_chain final : public asio_handler<Handler> {
+class asio_chain final {
  public:
   using handler_type = Handler;
 
-  explicit asio_chain(Handler&& h) : asio_handler<Handler>(std::move(h)) {
-    this->on_cancellation([this] { stop_.request_stop(); });
+  explicit asio_chain(Handler&& h) : handler(std::move(h)) {
+    handler.on_cancellation([this] { stop_.request_stop(); });
   }
 
   std::stop_token stop_token() const noexcept { return stop_.get_token(); }
@@ -41,6 +41,8 @@ class asio_chain final : public asio_handler<Handler> {
       return std::tuple<std::exception_ptr, T>(std::move(failure_),
                                                value_ ? std::move(*value_) : T{});
   }
+
+  asio_handler<Handler> handler;
 
  private:
   std::stop_source stop_;

@@ -19,7 +19,7 @@ class request_state final : R::operation_type {
  public:
   using operation_state_concept = exec::operation_state_tag;
 
-  request_state(const R& what, Receiver r) : base(what, &ended), receiver_(std::move(r)) {}
+  request_state(const R& r, Receiver to) : base(r, &ended), receiver_(std::move(to)) {}
 
   void start() & noexcept {
     stop_.heed(receiver_, canceller{this});
