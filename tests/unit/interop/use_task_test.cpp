@@ -120,6 +120,27 @@ task<bool> use_task_stays_on(to_self& w, executor& on, asio::steady_timer& t) {
   co_return same&& this_thread() != there;
 }
 
+/// An operation without an executor, which calls its handler inside the cancellation.
+struct use_task_ends_when_stopped {
+  template <class Handler>
+  void operator()(Handler&& h) const {
+    auto slot = asio::get_associated_cancellation_slot(h);
+    auto kept = std::make_shared<std::decay_t<Handler>>(std::forward<Handler>(h));
+    slot.assign([kept](asio::cancellation_type) mutable {
+      (*kept)(asio::error_code(asio::error::operation_aborted));
+      kept.reset();  // the signal, which holds this function, outlives the call
+    });
+  }
+};
+task<std::string> use_task_stopped_inside() {
+  const auto until_stopped = [] {
+    return asio::async_initiate<const use_task_tuple_t&, void(asio::error_code)>(
+        use_task_ends_when_stopped{}, use_task_tuple);
+  };
+  const auto [e] = co_await within(1ms, until_stopped());
+  co_return e == asio::error::operation_aborted ? "aborted" : "ended";
+}
+
 task<void> use_task_counts(to_self& w, executor& on, std::atomic<int>& n, tag t) {
   co_await resume_on(on);
   std::array<std::byte, 1> in{}, out{};
@@ -209,6 +230,11 @@ TEST_CASE("use_task: a chain that is asked to stop before does not wait") {
   }(stop.get_token(), t, aborted, loop));
   io.run();
   CHECK(aborted);
+}
+
+TEST_CASE("use_task: a stop calls the handler inside the cancellation") {
+  context ctx;
+  CHECK(run(ctx, use_task_stopped_inside()) == "aborted");
 }
 
 TEST_CASE("use_task: stops from another thread, while the io_context runs on a third") {

@@ -63,6 +63,8 @@ class asio_stop {
   };
 
   void request() noexcept {
+    // The awaiter, which waits for this call to end, may be gone as soon as the emission is posted.
+    const std::shared_ptr<asio_stop> held = self();
     {
       const std::lock_guard lock(mutex_);
       wanted_ = true;
