@@ -23,10 +23,17 @@
 
 namespace weft {
 
+// Strings, containers and functions of another standard library, and of some settings of libstdc++,
+// have another layout: such a program must not link to a weft that was built without them. Every
+// program that makes a context names this type, and so the linker names the setting.
 #ifdef _LIBCPP_VERSION
-// Strings and functions of libc++ have another layout: a program with libc++ must not link to a
-// weft with libstdc++, and every program that makes a context names this type.
 inline namespace with_libcxx {
+#endif
+#ifdef _GLIBCXX_DEBUG
+inline namespace with_GLIBCXX_DEBUG {
+#endif
+#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
+inline namespace without_GLIBCXX_USE_CXX11_ABI {
 #endif
 
 /// All settings, with defaults that suit most programs. `from_environment` applies a configuration
@@ -181,6 +188,12 @@ struct options {
   void apply_file(const std::string& path);
 };
 
+#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
+}  // namespace without_GLIBCXX_USE_CXX11_ABI
+#endif
+#ifdef _GLIBCXX_DEBUG
+}  // namespace with_GLIBCXX_DEBUG
+#endif
 #ifdef _LIBCPP_VERSION
 }  // namespace with_libcxx
 #endif

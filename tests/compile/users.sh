@@ -25,7 +25,21 @@ if [ "$library" = libstdc++ ]; then
   says "weft needs C++20" -std=c++17
 fi
 
-# With libc++ the names in the library are others: a program with libc++ would link to a weft with libstdc++, and crash.
-"$compiler" "${flags[@]}" -S first.cpp -o first.s
-found=$(grep -c "with_libcxx.*from_environment" first.s) || true
-if [ "$library" = libc++ ]; then ((found > 0)); else ((found == 0)); fi || fail "options has the wrong name for $library"
+# A program whose strings and containers have another layout than the library's would link to it, and crash: the names
+# that it asks for are others, and say why.    is_named SETTINGS [FLAG..]
+is_named() {
+  "$compiler" "${flags[@]}" "${@:2}" -S first.cpp -o first.s
+  for setting in with_libcxx with_GLIBCXX_DEBUG without_GLIBCXX_USE_CXX11_ABI; do
+    found=$(grep -c "$setting.*from_environment" first.s) || true
+    if [[ " $1 " == *" $setting "* ]]; then ((found > 0)); else ((found == 0)); fi ||
+      fail "options has the wrong name, as for $setting, with $library ${*:2}"
+  done
+}
+if [ "$library" = libc++ ]; then
+  is_named with_libcxx
+else
+  is_named ""
+  is_named with_GLIBCXX_DEBUG -D_GLIBCXX_DEBUG
+  is_named without_GLIBCXX_USE_CXX11_ABI -D_GLIBCXX_USE_CXX11_ABI=0
+  is_named "with_GLIBCXX_DEBUG without_GLIBCXX_USE_CXX11_ABI" -D_GLIBCXX_DEBUG -D_GLIBCXX_USE_CXX11_ABI=0
+fi
