@@ -31,7 +31,8 @@ namespace weft {
 /// exceptions of the sink: they end it when the other side, a stop or a deadline ends the send. The
 /// exceptions of `put` and `get` reach the coroutine. Neither may use weft's context.
 ///
-/// `get` must check what it reads: the peer chose it.
+/// `get` must check what it reads: the peer chose it. An element of a vector has at least one byte;
+/// otherwise the number of them, which a peer chooses too, would cost the peer nothing.
 template <class T>
 struct wire;
 
@@ -56,6 +57,7 @@ class sink {
   }
 
   /// Writes a value of any type that weft can send. Of a vector or a string its length comes first.
+  /// \throws weft::error (invalid_argument) for an element of a vector that writes no bytes
   template <class T>
   sink& operator<<(const T& value);
 
@@ -73,6 +75,7 @@ class sink {
     room_ = room_.subspan(n);
     written_ += n;
   }
+  [[noreturn]] static void refuse_empty_element();
 
   mutable_buffer room_;
   std::uint64_t written_ = 0;
@@ -122,6 +125,7 @@ class source {
     read_ += n;
   }
   [[noreturn]] void ended(std::size_t missing) const;
+  [[noreturn]] static void refuse_empty_element();
   std::uint64_t count_of(std::size_t element);
   template <class C>
   void read_elements(C& c);
@@ -144,7 +148,11 @@ sink& sink::operator<<(const T& value) {
     wire<T>::put(*this, value);
   } else if constexpr (kind == value_kind::object) {
     *this << std::uint64_t{value.size()};
-    for (const auto& each : value) *this << each;
+    for (const auto& each : value) {
+      const std::uint64_t before = written_;
+      *this << each;
+      if (written_ == before) refuse_empty_element();
+    }
   }
   return *this;
 }
@@ -196,7 +204,11 @@ source& source::operator>>(T& value) {
     read_elements(value);
   } else if constexpr (kind == value_kind::object) {
     value.clear();
-    for (std::uint64_t n = count_of(1); n != 0; --n) value.push_back(get<detail::element_t<T>>());
+    for (std::uint64_t n = count_of(1); n != 0; --n) {
+      const std::uint64_t before = read_;
+      value.push_back(get<detail::element_t<T>>());
+      if (read_ == before) refuse_empty_element();
+    }
   }
   return *this;
 }

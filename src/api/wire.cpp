@@ -9,6 +9,17 @@
 
 namespace weft {
 
+void sink::refuse_empty_element() {
+  throw error(
+      errc::invalid_argument,
+      "an element of a vector wrote no bytes; let the put of its wire<T> write at least one");
+}
+
+void source::refuse_empty_element() {
+  throw error(errc::protocol_error,
+              "an element of a vector has no bytes; the get of its wire<T> must read at least one");
+}
+
 void source::ended(std::size_t missing) const {
   throw error(
       errc::protocol_error,

@@ -13,6 +13,21 @@
 
 namespace weft::fuzz {
 
+/// A type of an application whose values have no bytes.
+struct nothing {
+  std::vector<int> cache;
+};
+
+}  // namespace weft::fuzz
+
+template <>
+struct weft::wire<weft::fuzz::nothing> {
+  static void put(sink&, const fuzz::nothing&) {}
+  static fuzz::nothing get(source&) { return {}; }
+};
+
+namespace weft::fuzz {
+
 namespace {
 
 /// Gives the input in short runs, so that values lie across their limits.
@@ -44,15 +59,17 @@ void value(input in, std::size_t run) {
 void run(input in) {
   const auto kind = in.get<std::uint8_t>();
   const std::size_t run = 1 + in.get<std::uint8_t>();
-  switch (kind % 4) {
+  switch (kind % 5) {
     case 0:
       return value<std::string>(in, run);
     case 1:
       return value<std::vector<std::pair<int, double>>>(in, run);
     case 2:
       return value<std::vector<std::vector<std::string>>>(in, run);
-    default:
+    case 3:
       return value<std::array<std::uint64_t, 5>>(in, run);
+    default:
+      return value<std::vector<nothing>>(in, run);
   }
 }
 

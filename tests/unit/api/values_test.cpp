@@ -81,6 +81,21 @@ struct weft::wire<gated_value> {
 
 namespace {
 
+/// A value without bytes.
+struct empty_value {
+  std::vector<int> cache;
+};
+
+}  // namespace
+
+template <>
+struct weft::wire<empty_value> {
+  static void put(sink&, const empty_value&) {}
+  static empty_value get(source&) { return {}; }
+};
+
+namespace {
+
 constexpr tag gated_tag{3};
 
 template <class X>
@@ -220,6 +235,28 @@ TEST_CASE("values: a request that owns its value may be awaited again") {
     const int two = co_await self.recv_value<int>(gated_tag);
     CHECK((one == 42 && two == 42));
   }(ctx.world()[0]));
+}
+
+TEST_CASE("values: elements of a vector without bytes, of which 8 bytes could tell any number") {
+  context ctx(value_options());
+  const endpoint me = ctx.peer(0);
+  const std::uint64_t many = std::uint64_t{1} << 40;
+  value_ends ends;
+  std::vector<empty_value> into;
+  run(ctx, when_all(me.send(std::as_bytes(std::span(&many, 1)), gated_tag),
+                    note_receive(me.recv_value(gated_tag, into), ends)));
+  CHECK(ends.receive == errc::protocol_error);
+  CHECK_THAT(ends.receive_said, weft::tests::contains("an element of a vector has no bytes"));
+  run(ctx, note_send(me.send_value(gated_tag, std::vector<empty_value>(3)), ends));
+  CHECK(ends.send == errc::invalid_argument);
+  CHECK_THAT(ends.send_said, weft::tests::contains("an element of a vector wrote no bytes"));
+  // One alone, and none at all, are values.
+  run(ctx,
+      when_all(me.send_value(gated_tag, empty_value{}), me.recv_value<empty_value>(gated_tag)));
+  into.resize(3);
+  run(ctx, when_all(me.send_value(gated_tag, std::vector<empty_value>()),
+                    me.recv_value(gated_tag, into)));
+  CHECK(into.empty());
 }
 
 TEST_CASE("values: an endpoint that names no peer") {
