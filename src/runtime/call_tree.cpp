@@ -17,6 +17,8 @@
 
 #include <weft/error.hpp>
 
+#include "runtime/held_back_signal.hpp"
+
 namespace weft::runtime {
 
 namespace {
@@ -161,8 +163,12 @@ void call_tree::write(steady::time_point at, std::size_t depth, char mark,
   *end.out = '\n';
   const int saved = errno;
   const auto size = static_cast<std::size_t>(end.out - line) + 1;
-  while (::write(out_.get(), line, size) < 0 && errno == EINTR) {
-  }
+  held_back_signal too_large(SIGXFSZ);  // the tree ends at the limit on file size, the program not
+  ssize_t written = 0;
+  do {
+    written = ::write(out_.get(), line, size);
+  } while (written < 0 && errno == EINTR);
+  if (written < 0) too_large.drop();
   errno = saved;
 }
 

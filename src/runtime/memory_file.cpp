@@ -14,6 +14,7 @@
 #include <weft/error.hpp>
 
 #include "runtime/errno_hint.hpp"
+#include "runtime/held_back_signal.hpp"
 
 namespace weft::runtime {
 
@@ -52,8 +53,11 @@ mapping::~mapping() {
 unique_fd make_memory_file(const char* name, std::size_t size) {
   unique_fd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) fail("memfd_create");
-  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+  held_back_signal too_large(SIGXFSZ);
+  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0) {
+    too_large.drop();
     fail("ftruncate of a memfd", "raise the limit on file size (ulimit -f) or memory");
+  }
   if (::fcntl(file.get(), F_ADD_SEALS, size_seals) != 0)
     fail("sealing a memfd", "the kernel must support file seals (any since 3.17)");
   return file;

@@ -57,9 +57,12 @@ double microseconds(trace::moment::duration d) noexcept {
 }  // namespace
 
 trace::~trace() {
-  if (events_ && !write())
-    std::fprintf(stderr, "weft: the trace %s could not be written: %s\n", file_.c_str(),
-                 std::strerror(errno));
+  if (!events_) return;
+  held_back_signal too_large(SIGXFSZ);
+  if (write()) return;
+  too_large.drop();
+  std::fprintf(stderr, "weft: the trace %s could not be written: %s\n", file_.c_str(),
+               std::strerror(errno));
 }
 
 void trace::open(std::string file) {

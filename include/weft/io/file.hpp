@@ -130,7 +130,9 @@ class file {
   detail::file_request<std::size_t> read_at(std::uint64_t offset, mutable_buffer into) {
     return {state_.get(), detail::file_job::call::read, offset, into.data(), into.size()};
   }
-  /// \return the number of bytes written: all, but where a disk gets full or a limit is reached
+  /// \return the number of bytes written: all, but where a disk gets full or a limit is reached. At
+  ///        the limit on file size (ulimit -f) the kernel also raises SIGXFSZ, which a program
+  ///        ignores by std::signal(SIGXFSZ, SIG_IGN)
   detail::file_request<std::size_t> write_at(std::uint64_t offset, const_buffer data) {
     return {state_.get(), detail::file_job::call::write, offset,
             const_cast<std::byte*>(data.data()), data.size()};

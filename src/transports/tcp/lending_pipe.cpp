@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "runtime/held_back_signal.hpp"
+
 namespace weft::transports::tcp {
 
 namespace {
@@ -18,21 +20,11 @@ constexpr int capacity = 1024 * 1024;
 // user whose pipes have many pages already.
 constexpr int least_capacity = 256 * 1024;
 
-/// splice has no MSG_NOSIGNAL: a broken connection would end a process that does not ignore
-/// SIGPIPE. The signal also comes when a part was taken before.
+/// splice has no MSG_NOSIGNAL. The signal also comes when a part was taken before.
 ssize_t move_into(int socket, int pipe, std::size_t n, unsigned flags) noexcept {
-  sigset_t broken, before;
-  sigemptyset(&broken);
-  sigaddset(&broken, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &broken, &before);
+  runtime::held_back_signal broken(SIGPIPE);
   const ssize_t moved = ::splice(pipe, nullptr, socket, nullptr, n, flags);
-  const int why = errno;
-  if (moved != static_cast<ssize_t>(n) && sigismember(&before, SIGPIPE) == 0) {
-    constexpr timespec now{};
-    ::sigtimedwait(&broken, nullptr, &now);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = why;
+  if (moved != static_cast<ssize_t>(n)) broken.drop();
   return moved;
 }
 
