@@ -6,6 +6,7 @@
 
 #if WEFT_HAVE_URING
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <time.h>
 
@@ -13,12 +14,14 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <utility>
 #include <vector>
 #include <weft/error.hpp>
 
 #include "runtime/deadline.hpp"
 #include "runtime/event_fd.hpp"
+#include "runtime/own_thread.hpp"
 #include "runtime/uring.hpp"
 #include "runtime/watch_table.hpp"
 
@@ -28,10 +31,46 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
+/// Sleeps in the ring once, and is woken by another thread: containers let a ring be made and then
+/// forbid its use, and valgrind 3.19 lets no other thread run while one sleeps in a ring. So the
+/// other thread must not come before the sleep: it waits for a word that the ring itself writes, in
+/// the system call that sleeps. Takes as long as the start of a thread.
+void try_one_sleep(uring& ring) {
+  static constexpr std::uint64_t one = 1;  // the kernel reads it
+  event_fd asleep, bell;
+  std::thread waker = start_own_thread("weft-probe", "probe of io_uring", [&] {
+    pollfd begun{asleep.fd(), POLLIN, 0};
+    ::poll(&begun, 1, -1);
+    bell.ring();
+  });
+  io_uring_prep_poll_add(ring.next_request(), bell.fd(), EPOLLIN);
+  io_uring_sqe* const write = ring.next_request();
+  io_uring_prep_write(write, asleep.fd(), &one, sizeof one, 0);
+  write->flags |= IOSQE_CQE_SKIP_SUCCESS;  // so that only the bell ends the sleep
+
+  const auto deadline = steady_clock::now() + std::chrono::seconds(1);
+  int code = 0;
+  do {
+    code = ring.enter(remaining(deadline));
+  } while (code == EINTR);
+  int seen = 0;
+  ring.reap([&](std::uint64_t, int res) { seen = res; });
+  asleep.ring();
+  waker.join();
+  if (code == 0 && seen == EPOLLIN) return;
+  throw error(
+      errc::unsupported,
+      code == ETIME
+          ? "io_uring was set up, but nothing wakes a thread that sleeps in it (a tool such "
+            "as valgrind that runs one thread at a time)"
+          : std::string("io_uring was set up, but a sleep in it did not work: ") +
+                std::strerror(code != 0 ? code : std::max(-seen, 0)));
+}
+
 class uring_wait_set final : public wait_set {
  public:
   uring_wait_set() {
-    try_one_poll();
+    try_one_sleep(ring_);
     add(wake_.fd(), EPOLLIN, woken_);
   }
 
@@ -92,21 +131,6 @@ class uring_wait_set final : public wait_set {
   };
 
   static constexpr std::uint64_t cancel_key = std::numeric_limits<std::uint64_t>::max();
-
-  /// Containers let a ring be made and then forbid its use, so use it once.
-  void try_one_poll() {
-    event_fd bell;
-    bell.ring();
-    io_uring_prep_poll_add(ring_.next_request(), bell.fd(), EPOLLIN);
-    const int code = ring_.enter(std::chrono::seconds(1));
-    int seen = 0;
-    ring_.reap([&](std::uint64_t, int res) { seen = res; });
-    if (code != 0 || seen != EPOLLIN) {
-      throw error(errc::unsupported,
-                  std::string("io_uring was set up, but a poll through it did not work: ") +
-                      std::strerror(code != 0 ? code : std::max(-seen, 0)));
-    }
-  }
 
   /// The request is made at the next step(): additions share one system call.
   void queue(int fd, watch_table::row& row) noexcept {
