@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "launcher.hpp"
 #include "ranks.hpp"
+#include "runtime/inherited_state.hpp"
 #include "sides.hpp"
 
 namespace {
@@ -42,6 +43,7 @@ bool can_be_launched(const CLI::App& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const weft::runtime::inherited_state inherited;  // it waits for processes that it starts
   CLI::App app("Measures weft: between processes that it starts, ranks of a job, or two hosts.");
   app.require_subcommand(1);
   app.failure_message(&complaint);

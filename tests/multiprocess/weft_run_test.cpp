@@ -294,3 +294,41 @@ TEST_CASE("a closed standard descriptor does no harm") {
   CHECK(job.wait() == 0);
   CHECK(sorted_lines(job.out()) == strings{"[0] fine", "[1] fine"});
 }
+
+TEST_CASE("the ends of ranks are known under a parent that ignores SIGCHLD") {
+  launcher job(shell({"-n", "1"}, "trap '' CHLD; exec " WEFT_TEST_BIN_DIR
+                                  "/weft-run -n 2 sh -c 'test $WEFT_RANK = 0 || exit 3'"));
+  CHECK(job.wait() == 3);
+}
+
+TEST_CASE("ranks start with the signals and limits that weft-run was started with") {
+  const std::string show = "grep Sig[BI] /proc/self/status; ulimit -n";
+  launcher job(shell({"-n", "1"}, "trap '' CHLD PIPE USR1; ulimit -S -n 999; " + show +
+                                      "; exec " WEFT_TEST_BIN_DIR "/weft-run -n 1 sh -c '" + show +
+                                      "'"));
+  CHECK(job.wait() == 0);
+  const strings lines = lines_of(job.out());
+  REQUIRE(lines.size() == 6);
+  for (std::size_t i = 0; i != 3; ++i) CHECK(lines[i] == lines[i + 3]);
+}
+
+TEST_CASE("output beyond the limit on file size is told, and the ranks go on") {
+  launcher job(shell({"-n", "1"},
+                     "f=${TMPDIR:-/tmp}/weft-output-$$; trap 'rm $f' EXIT; "
+                     "(ulimit -f 8; exec " WEFT_TEST_BIN_DIR
+                     "/weft-run -n 2 sh -c 'seq 1 9999; echo done >&2' >$f)"));
+  CHECK(job.wait() == 1);
+  CHECK_THAT(job.err(), contains("File too large") && contains("the ranks go on") &&
+                            contains("[0] done") && contains("[1] done"));
+}
+
+TEST_CASE("under a limit on file size that shared memory exceeds, a job has other transports") {
+  const std::string limited = "ulimit -f 8; export WEFT_TRANSPORTS=self,shm,tcp; exec ";
+  launcher job(shell({"-n", "2"}, limited + WEFT_TEST_BIN_DIR "/tests/contexts"));
+  CHECK(job.wait() == 0);
+  CHECK(job.err() == "");
+  launcher why(shell({"-n", "2"}, limited + WEFT_TEST_BIN_DIR "/weft-info --why rank:1"));
+  CHECK(why.wait() == 0);
+  CHECK(why.err() == "");
+  CHECK_THAT(why.out(), contains("shm    not used") && contains("ulimit -f"));
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How weft-mpirun interprets its command line, and recognises that a job runs on weft.
 
+#include <signal.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/inherited_state.hpp"
 #include "support/catch.hpp"
 #include "weft-mpirun/command.hpp"
 #include "weft-mpirun/launcher.hpp"
@@ -236,6 +239,11 @@ TEST_CASE("the announcement is found however it comes") {
 }
 
 TEST_CASE("the end of what is watched is the end of what it ran") {
+  ::signal(SIGCHLD, SIG_IGN);  // as some parents leave it
+  const weft::runtime::inherited_state inherited;
+  const auto watch = [&](const std::vector<std::string>& command) {
+    return weft::mpirun::watch(command, inherited);
+  };
   CHECK(watch({"/bin/sh", "-c", "exit 3"}).status == 3);
   CHECK(watch({"/bin/sh", "-c", "kill -9 $$"}).status == 128 + 9);
   CHECK(watch({"/weft/no/such/program"}).status == 127);

@@ -26,6 +26,7 @@
 #include "collectives.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
+#include "runtime/inherited_state.hpp"
 #include "sizes.hpp"
 #include "versions.hpp"
 
@@ -270,6 +271,7 @@ int answer(const request& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const runtime::inherited_state inherited;  // it waits for a process that it starts
   request wanted;
   CLI::App app(
       "Shows weft's version, its variables, what this machine offers and what a context makes of "

@@ -16,6 +16,7 @@
 #include "launcher.hpp"
 #include "options.hpp"
 #include "provider.hpp"
+#include "runtime/inherited_state.hpp"
 #include "verify.hpp"
 #include "watch.hpp"
 
@@ -75,7 +76,7 @@ bool slim_serves(const std::filesystem::path& slim, const std::filesystem::path&
   }
 }
 
-int start(const options& chosen) {
+int start(const options& chosen, const weft::runtime::inherited_state& inherited) {
   surroundings here;
   here.self = std::filesystem::read_symlink("/proc/self/exe").string();
   here.mpirun = find_mpirun(chosen.mpirun);
@@ -117,8 +118,8 @@ int start(const options& chosen) {
     const std::size_t end = one.find('=');
     ::setenv(one.substr(0, end).c_str(), one.substr(end + 1).c_str(), 1);
   }
-  if (chosen.quiet || chosen.plain) return become(command);
-  const outcome ended = watch(command);
+  if (chosen.quiet || chosen.plain) return become(command, inherited);
+  const outcome ended = watch(command, inherited);
   if (!ended.announced) explain(ended);
   return ended.status;
 }
@@ -126,12 +127,13 @@ int start(const options& chosen) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const weft::runtime::inherited_state inherited;
   if (argc == 2 && std::string_view(argv[1]) == "--verify-rank") return verify_rank();
   options chosen;
   int status = 0;
   if (!parse(argc, argv, chosen, status)) return status;
   try {
-    return start(chosen);
+    return start(chosen, inherited);
   } catch (const std::exception& e) {
     fmt::print(stderr, "weft-mpirun: {}\n", e.what());
     return 1;

@@ -46,25 +46,26 @@ void finder::look_at(std::string_view piece) {
   if (end_.size() >= text_.size()) end_.erase(0, end_.size() - (text_.size() - 1));
 }
 
-int become(const std::vector<std::string>& command) {
+int become(const std::vector<std::string>& command, const runtime::inherited_state& before) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  before.give_back();
   ::execv(words[0], words.data());
   const int why = errno;
   fmt::print(stderr, "weft-mpirun: {} cannot be started: {}\n", command[0], std::strerror(why));
   return why == ENOENT ? 127 : 126;
 }
 
-outcome watch(const std::vector<std::string>& command) {
+outcome watch(const std::vector<std::string>& command, const runtime::inherited_state& before) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw failure("a pipe");
 
   sigset_t ours;
-  sigset_t before;
+  sigset_t others;
   sigemptyset(&ours);
   for (const int signal : passed_on) sigaddset(&ours, signal);
-  ::sigprocmask(SIG_BLOCK, &ours, &before);
+  ::sigprocmask(SIG_BLOCK, &ours, &others);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) throw failure("a process");
@@ -72,15 +73,14 @@ outcome watch(const std::vector<std::string>& command) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(1);
     ::dup2(ends[1], STDERR_FILENO);
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    ::_exit(become(command));
+    ::_exit(become(command, before));
   }
   child_to_tell = child;
   struct sigaction act = {};
   act.sa_sigaction = pass_on;
   act.sa_flags = SA_SIGINFO | SA_RESTART;
   for (const int signal : passed_on) ::sigaction(signal, &act, nullptr);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::sigprocmask(SIG_SETMASK, &others, nullptr);
   ::close(ends[1]);
 
   outcome result;

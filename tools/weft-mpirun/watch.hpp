@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/inherited_state.hpp"
+
 namespace weft::mpirun {
 
 /// Finds a text in a stream that arrives in pieces.
@@ -32,11 +34,12 @@ constexpr const char* announcement = "weft: MPI runs on weft";
 /// Runs the command to its end. Passes its stderr on at once, and passes signals to this process on
 /// to the command; signals of a terminal reach the command anyway. The command dies with this
 /// process.
+/// \param before what the command is given back
 /// \throws std::system_error if no process can be made
-outcome watch(const std::vector<std::string>& command);
+outcome watch(const std::vector<std::string>& command, const runtime::inherited_state& before);
 
 /// Executes the command in this process. \returns only if that fails, the status of a shell: 126 or
 /// 127
-int become(const std::vector<std::string>& command);
+int become(const std::vector<std::string>& command, const runtime::inherited_state& before);
 
 }  // namespace weft::mpirun

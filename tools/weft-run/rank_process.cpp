@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,8 +39,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& on_t
 }
 
 /// After fork: only calls that are safe if other threads held locks.
-[[noreturn]] void become(const launch& what, char* const* arguments, char** environment,
-                         pid_t launcher, int report) {
+[[noreturn]] void become(const launch& what, const runtime::inherited_state& before,
+                         char* const* arguments, char** environment, pid_t launcher, int report) {
   const auto give_up = [report] {
     const int fault = errno;
     const auto told = ::write(report, &fault, sizeof fault);
@@ -60,9 +61,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& on_t
     const int fd = wanted[static_cast<std::size_t>(i)];
     if (fd >= 0 && ::dup2(fd, i) < 0) give_up();
   }
-  ::setrlimit(RLIMIT_NOFILE, &what.files);
-  ::signal(SIGPIPE, SIG_DFL);
-  ::sigprocmask(SIG_SETMASK, &what.mask, nullptr);
+  before.give_back();
   environ = environment;
   ::execvp(arguments[0], arguments);
   give_up();
@@ -71,7 +70,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& on_t
 
 }  // namespace
 
-pid_t start(const launch& what, int& failure) {
+pid_t start(const launch& what, const runtime::inherited_state& before, int& failure) {
   std::vector<std::string> command = what.command;
   std::vector<std::string> environment = merged_environment(what.environment);
   const std::vector<char*> arguments = pointers(command);
@@ -87,7 +86,7 @@ pid_t start(const launch& what, int& failure) {
   unique_fd report(ends[1]);
   const pid_t launcher = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) become(what, arguments.data(), variables.data(), launcher, report.get());
+  if (pid == 0) become(what, before, arguments.data(), variables.data(), launcher, report.get());
   if (pid < 0) {
     failure = errno;
     return -1;

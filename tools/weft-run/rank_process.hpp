@@ -2,8 +2,6 @@
 // One rank: its start, and its parameters.
 #pragma once
 
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "runtime/fd.hpp"
+#include "runtime/inherited_state.hpp"
 
 namespace weft::run {
 
@@ -23,14 +22,13 @@ struct launch {
   int errors = -1;
   bool own_group = false;  ///< a process group of its own, so that its children get signals too
   int core = -1;           ///< the core to pin it to; -1: none
-  rlimit files{};          ///< the limit on open files that the program starts with
-  sigset_t mask{};         ///< the signal mask that the program starts with
 };
 
 /// Starts a program; it is killed when this thread ends. Waits until it runs or the start has
 /// failed.
+/// \param before what the program is given back
 /// \param failure errno, when the result is -1
-pid_t start(const launch& what, int& failure);
+pid_t start(const launch& what, const runtime::inherited_state& before, int& failure);
 
 /// The cores that this process may use, in order.
 std::vector<int> usable_cores();

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,8 +39,9 @@ bool has_ended(pid_t pid) {
 
 }  // namespace
 
-supervisor::supervisor(const options& chosen)
+supervisor::supervisor(const options& chosen, const runtime::inherited_state& inherited)
     : chosen_(chosen),
+      inherited_(inherited),
       own_groups_(chosen.ranks > 1),
       out_(
           io_, STDOUT_FILENO, [this] { end_if_done(); }, [this](int fault) { on_lost(fault); }),
@@ -50,9 +53,9 @@ supervisor::supervisor(const options& chosen)
       signals_(io_),
       grace_(io_) {
   if (chosen_.bind) cores_ = usable_cores();
-  // Two pipes and a connection for each rank; the ranks start with weft-run's original limit.
-  ::getrlimit(RLIMIT_NOFILE, &files_before_);
-  rlimit files = files_before_;
+  // Two pipes and a connection for each rank.
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
   no_input_ = must(::open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
@@ -93,8 +96,6 @@ bool supervisor::start_one(std::uint32_t number) {
         fmt::format("WEFT_CALL_TREE_MESSAGES={}", chosen_.call_tree_messages));
   }
   what.own_group = own_groups_;
-  what.files = files_before_;
-  what.mask = mask_before_;
   if (!cores_.empty()) what.core = cores_[number % cores_.size()];
   what.input = input_of(number);
   rank& r = ranks_[number];
@@ -108,7 +109,7 @@ bool supervisor::start_one(std::uint32_t number) {
   }
 
   int fault = 0;
-  r.pid = start(what, fault);
+  r.pid = start(what, inherited_, fault);
   if (r.pid > 0) {
     r.living = true;
     ++living_;
@@ -173,8 +174,11 @@ void supervisor::watch_signals() {
   sigemptyset(&wanted);
   for (int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
     sigaddset(&wanted, number);
-  ::sigprocmask(SIG_BLOCK, &wanted, &mask_before_);
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  // Output that cannot be written is an error, and not weft-run's end: the reader has gone, or the
+  // limit on file size is reached.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   signals_.assign(must(::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd").release());
   const auto wait = [this](const auto& again) -> void {
     signals_.async_wait(

@@ -19,8 +19,9 @@ namespace weft::run {
 /// ranks die with it.
 class supervisor {
  public:
+  /// \param inherited what the ranks are given back; must outlive this object
   /// \throws weft::error, std::system_error
-  explicit supervisor(const options& chosen);
+  supervisor(const options& chosen, const runtime::inherited_state& inherited);
 
   /// Runs the job. \returns the exit status of weft-run
   int run();
@@ -53,6 +54,7 @@ class supervisor {
   void end_if_done();
 
   const options chosen_;
+  const runtime::inherited_state& inherited_;
   const bool own_groups_;
   asio::io_context io_{1};
   sink out_;
@@ -63,8 +65,6 @@ class supervisor {
   runtime::unique_fd no_input_;
   runtime::unique_fd relay_end_;  // rank 0 reads the terminal's input here
   std::shared_ptr<input_relay> relay_;
-  rlimit files_before_{};
-  sigset_t mask_before_{};
   asio::posix::stream_descriptor signals_;
   asio::steady_timer grace_;
   std::uint32_t living_ = 0;
