@@ -10,8 +10,9 @@
 namespace weft {
 
 /// Memory from which a peer on the same host copies directly: a large message out of this memory
-/// crosses in one copy instead of two. Zeroed; owned by this object; must not outlive the context.
-/// After the first send from it, peers can read all of it; they can never write it. Move-only.
+/// crosses in one copy instead of two, unless the program has never written a page of it. Zeroed;
+/// owned by this object; must not outlive the context. After the first send from it, peers can read
+/// all of it; they can never write it. Move-only.
 class shared_memory {
  public:
   /// \param owner the context whose peers can read the memory

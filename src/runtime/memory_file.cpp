@@ -35,9 +35,9 @@ mapping map(const unique_fd& file, std::size_t size, int protection) {
 }
 
 /// Never blocks, for any kind of file.
-bool is_sealed(const unique_fd& file) noexcept {
+bool is_sealed(const unique_fd& file, int wanted = size_seals) noexcept {
   const int seals = ::fcntl(file.get(), F_GET_SEALS);
-  return seals >= 0 && (seals & size_seals) == size_seals;
+  return seals >= 0 && (seals & wanted) == wanted;
 }
 
 }  // namespace
@@ -70,6 +70,10 @@ mapping map_own(const unique_fd& file, std::size_t size) {
 void seal_for_readers(const unique_fd& file) {
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0)
     fail("F_SEAL_FUTURE_WRITE on a memfd", "the kernel must be 5.1 or later");
+}
+
+bool is_sealed_for_readers(const unique_fd& file) noexcept {
+  return is_sealed(file, F_SEAL_FUTURE_WRITE);
 }
 
 std::size_t size_of(const unique_fd& file) noexcept {

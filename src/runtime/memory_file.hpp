@@ -51,6 +51,10 @@ mapping map_own(const unique_fd& file, std::size_t size);
 /// From now on processes can map the file for reading only; mappings made before stay writable.
 void seal_for_readers(const unique_fd& file);
 
+/// Whether that holds, and so no page of it can be taken away. Of a memfd that a peer sent; never
+/// blocks, for any kind of file.
+bool is_sealed_for_readers(const unique_fd& file) noexcept;
+
 /// Maps a descriptor that a peer sent, after checking that it is a memfd of exactly `size` bytes
 /// that is sealed against shrinking and growing, and of ordinary pages: huge ones can run out in
 /// the middle of an access. The peer may still punch holes into it; they read as zero.

@@ -34,6 +34,7 @@ class message_memory {
     else
       plain_.resize(size);
     bytes_ = (shared ? shared_->bytes() : std::span(plain_)).first(size);
+    std::ranges::fill(bytes_, std::byte{1});  // what was never written has another way
   }
   std::span<std::byte> bytes() const noexcept { return bytes_; }
 

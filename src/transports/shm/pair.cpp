@@ -133,8 +133,8 @@ bool pair::copy_slice(transfer& t) noexcept {
 }
 
 bool pair::copy_region(transfer& t, std::size_t size) noexcept {
-  const std::byte* at = peer_regions_.find(t.from, size);
-  if (!at) return false;  // it was taken back meanwhile
+  const std::byte* at = peer_regions_.find_written(t.from, size);
+  if (!at) return false;  // or it was taken back meanwhile: the sender copies
   t.from.offset += size;
   t.left -= size;
   while (size != 0) {

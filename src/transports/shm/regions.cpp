@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/regions.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
 namespace weft::transports::shm {
+
+namespace {
+
+/// \return also true if the kernel does not tell
+bool has_all_pages(const std::byte* at, std::size_t size) noexcept {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(at) % page;
+  const std::byte* first = at - before;
+  std::size_t pages = (before + size + page - 1) / page;
+  while (pages != 0) {
+    std::array<unsigned char, 64> there;
+    const std::size_t n = std::min(pages, there.size());
+    if (::mincore(const_cast<std::byte*>(first), n * page, there.data()) != 0) return true;
+    if (!std::all_of(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(n),
+                     [](unsigned char p) { return (p & 1) != 0; }))
+      return false;
+    first += n * page;
+    pages -= n;
+  }
+  return true;
+}
+
+}  // namespace
 
 wireup_message pack(const region_note& note) {
   wireup_message p;
@@ -159,7 +184,7 @@ void peer_regions::learn(const region_note& note, wireup_message p) noexcept {
     mapped_.erase(known);
     return;
   }
-  if (p.fds.size() != 1) return;
+  if (p.fds.size() != 1 || !runtime::is_sealed_for_readers(p.fds[0])) return;
   const std::size_t size = runtime::size_of(p.fds[0]);
   const std::size_t others = bytes_ - (known == mapped_.end() ? 0 : known->second.memory.size());
   if (size > most_shown_bytes - others) return;
@@ -188,6 +213,19 @@ const std::byte* peer_regions::find(remote_address from, std::size_t size) const
   const runtime::mapping& m = it->second.memory;
   if (offset > m.size() || size > m.size() - offset) return nullptr;
   return static_cast<const std::byte*>(m.get()) + offset;
+}
+
+const std::byte* peer_regions::find_written(remote_address from, std::size_t size) noexcept {
+  const std::byte* const at = find(from, size);
+  if (!at) return nullptr;
+  seen& region = mapped_.find(from.region)->second;
+  const std::uint64_t begin = region_name::offset_of(from), end = begin + size;
+  if (begin >= region.written_from && end <= region.written_to) return at;
+  if (!has_all_pages(at, size)) return nullptr;
+  const bool touches = begin <= region.written_to && end >= region.written_from;
+  region.written_from = touches ? std::min(begin, region.written_from) : begin;
+  region.written_to = touches ? std::max(end, region.written_to) : end;
+  return at;
 }
 
 }  // namespace weft::transports::shm

@@ -103,10 +103,16 @@ class peer_regions {
   /// Where `size` bytes at `from` are mapped here; null: not shown, or out of its bounds.
   const std::byte* find(remote_address from, std::size_t size) const noexcept;
 
+  /// The same for bytes that are to be read; null also where the sender has never written a page.
+  /// The kernel would make such a page for the read, at the cost of this process's control group,
+  /// and keep it: a peer could have this process pay for all that it shows.
+  const std::byte* find_written(remote_address from, std::size_t size) noexcept;
+
  private:
   struct seen {
     std::uint8_t generation = 0;
     runtime::mapping memory;
+    std::uint64_t written_from = 0, written_to = 0;  // known to be: its seals keep them so
   };
   std::map<std::uint16_t, seen> mapped_;
   std::size_t bytes_ = 0;  // in all

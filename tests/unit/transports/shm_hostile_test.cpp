@@ -343,12 +343,18 @@ TEST_CASE("hostile shm: regions without number, without end, and without a place
     p.fds.push_back(std::move(file));
     regions.learn({note_kind::shown, generation, number, 0}, std::move(p));
   };
-  const auto region = [](std::size_t size) { return runtime::make_memory_file("region", size); };
+  const auto region = [](std::size_t size) {
+    unique_fd file = runtime::make_memory_file("region", size);
+    runtime::seal_for_readers(file);
+    return file;
+  };
   note(0, region(4096));
   CHECK(regions.find({0, 0}, 1) == nullptr);
   note(1, unsealed(4096));
   CHECK(regions.find({1, 0}, 1) == nullptr);
   note(2, unique_fd(::eventfd(0, EFD_CLOEXEC)));
+  CHECK(regions.find({2, 0}, 1) == nullptr);
+  note(2, runtime::make_memory_file("one whose pages can be taken away", 4096));
   CHECK(regions.find({2, 0}, 1) == nullptr);
   note(3, region(most_shown_bytes + 4096));
   CHECK(regions.find({3, 0}, 1) == nullptr);

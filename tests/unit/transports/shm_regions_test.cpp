@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of weft's allocator between two transports: shown, copied in slices, and taken back.
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <deque>
@@ -57,6 +58,36 @@ TEST_CASE("shm regions: allocating, sending and freeing goes on for ever, and no
 }
 
 TEST_CASE("shm regions: the same 200,000 times", "[.soak]") { check_for_ever(200'000); }
+
+TEST_CASE("shm regions: a receiver reads no page that its sender has not written") {
+  two t;
+  const std::span<std::byte> memory = t.a.transport.regions().allocate(3 * page);
+  const int file = t.a.transport.regions().find(memory)->second.file.get();
+  const auto pages = [file] {
+    struct stat is {};
+    REQUIRE(::fstat(file, &is) == 0);
+    return static_cast<std::size_t>(is.st_blocks) * 512 / page;
+  };
+  std::vector<std::byte> in(memory.size());
+  std::uint64_t cookie = 0;
+  const auto get = [&](std::size_t from, std::size_t size) {
+    const auto at = t.a.out->expose(memory.subspan(from, size));
+    t.take_notes();
+    const mutable_buffer into(in.data(), size);
+    return t.b.out->get(scatter({&into, 1}), *at, size, ++cookie);
+  };
+  memory[page] = std::byte{1};
+  CHECK(get(page, page) == post::done);
+  CHECK(in[0] == std::byte{1});
+  CHECK(get(page + 8, page - 8) == post::done);
+  CHECK(get(0, page) == post::failed);
+  CHECK(get(page, page + 1) == post::failed);
+  CHECK(get(0, 3 * page) == post::failed);
+  CHECK(pages() == 1);
+  memory[0] = memory[2 * page] = std::byte{2};
+  CHECK(get(0, 3 * page) == post::done);
+  CHECK(in[2 * page] == std::byte{2});
+}
 
 TEST_CASE("shm regions: numbers are used again, with another generation", "[many]") {
   own_regions all;
