@@ -69,8 +69,8 @@ void show_algorithms(const ordered_json& all) {
       const char* outcome = "  chosen";
       fmt::print("  {}, in µs by the model:\n", where);
       for (const auto& c : one[key])
-        fmt::print("    {:<22} {:>10.3g}{}\n", c["algorithm"].get<std::string>(),
-                   c["cost_us"].get<double>(), std::exchange(outcome, ""));
+        fmt::print("    {:<22} {:>10}{}\n", c["algorithm"].get<std::string>(),
+                   without_exponent(c["cost_us"].get<double>()), std::exchange(outcome, ""));
     }
   }
 }

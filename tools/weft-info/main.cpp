@@ -198,10 +198,6 @@ ordered_json routes(const options& chosen, const std::vector<std::size_t>& sizes
   return all;
 }
 
-std::string without_exponent(double value) {
-  return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
-}
-
 void show_routes(const ordered_json& all) {
   for (const auto& one : all) {
     fmt::print("{} bytes\n", one["bytes"].get<std::size_t>());
@@ -214,7 +210,7 @@ void show_routes(const ordered_json& all) {
     if (!one.contains("half_round_trip_us")) continue;
     std::string times;
     for (const auto& [way, us] : one["half_round_trip_us"].items())
-      times += fmt::format("{}{} {}", times.empty() ? "" : ", ", way, without_exponent(us));
+      times += fmt::format("{}{} {}", times.empty() ? "" : ", ", way, info::without_exponent(us));
     fmt::print("  measured now, half a round trip in µs: {}\n", times);
   }
 }

@@ -63,7 +63,8 @@ WEFT_API int weft_test(weft_op* op, weft_completion* result);
 
 /* The same, but blocks: polls for a while, then sleeps; for timeout_ms milliseconds at most
  * (negative: for ever). While a thread waits for an operation, weft_poll of another thread does not
- * report it. Returns WEFT_DONE, or WEFT_TIMED_OUT: it is still in flight. */
+ * report it. Returns WEFT_DONE, or WEFT_TIMED_OUT: it is still in flight. A signal does not end
+ * it: where signals are handled between calls, as in Python, wait in a loop of short times. */
 WEFT_API int weft_wait(weft_op* op, int timeout_ms, weft_completion* result);
 
 /* --- inside another event loop --------------------------------------------------------------- */
