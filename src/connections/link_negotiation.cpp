@@ -34,8 +34,10 @@ transports::counterpart link_negotiation::counterpart_for(const channel_ptr& c, 
           [c, header = header_for(index, number)](wireup_message note) {
             c->send(pack(link_message_kind::note, header, std::move(note)));
           },
-          static_cast<std::uint32_t>(number), c->hosts(),
-          [c](std::span<const std::byte> bytes) { return c->sign(bytes); }};
+          static_cast<std::uint32_t>(number),
+          c->hosts(),
+          [c](std::span<const std::byte> bytes) { return c->sign(bytes); },
+          process_};
 }
 
 void link_negotiation::request() noexcept {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "connections/inbound_transport.hpp"
@@ -54,6 +55,11 @@ class link_negotiation {
       : services_(s), peer_(std::move(p)) {}
 
   state now() const noexcept { return state_; }
+
+  /// \param pidfd of the process, for transports that reach its memory by its number
+  void set_process(std::shared_ptr<const runtime::unique_fd> pidfd) noexcept {
+    process_ = std::move(pidfd);
+  }
 
   /// This side wants to send.
   void request() noexcept;
@@ -102,6 +108,7 @@ class link_negotiation {
 
   const services services_;
   const std::shared_ptr<proto::peer> peer_;
+  std::shared_ptr<const runtime::unique_fd> process_;  // null: on another host, or not to be told
 
   // Sending.
   state state_ = state::idle;

@@ -39,9 +39,10 @@ void remote_process::remove(const channel_ptr& c) noexcept { std::erase(channels
 /// The channel's end tells of most deaths; a child that was made by a bare clone() keeps it open
 /// beyond its parent's end.
 void remote_process::watch_process(const channel_ptr& c) {
-  runtime::unique_fd pidfd = c->process();
-  if (!pidfd) return;  // the channel's end has to do
-  watch_ = services_.engine.watch_once(std::move(pidfd), [weak = std::weak_ptr(c)] {
+  const auto pidfd = std::make_shared<const runtime::unique_fd>(c->process());
+  if (!*pidfd) return;  // the channel's end has to do
+  links_.set_process(pidfd);
+  watch_ = services_.engine.watch_once(pidfd, [weak = std::weak_ptr(c)] {
     // A good-bye may still lie in the channel: it decides between `closed` and `peer_lost`.
     if (const channel_ptr channel = weak.lock()) try {
         channel->process_died();

@@ -27,6 +27,10 @@ void engine::add(pollable& s) {
 }
 
 std::uint64_t engine::watch_once(unique_fd fd, std::function<void()> fire) {
+  return watch_once(std::make_shared<const unique_fd>(std::move(fd)), std::move(fire));
+}
+
+std::uint64_t engine::watch_once(std::shared_ptr<const unique_fd> fd, std::function<void()> fire) {
   return watches_.add(std::move(fd), std::move(fire));
 }
 

@@ -213,7 +213,8 @@ class engine final : public detail::timer_service,
   /// thread that polls or wakes next, the caller or the progress thread.
   /// \return a number for unwatch
   std::uint64_t watch_once(unique_fd fd, std::function<void()> fire);
-  /// Closes the descriptor soon; `fire` may be under way.
+  std::uint64_t watch_once(std::shared_ptr<const unique_fd> fd, std::function<void()> fire);
+  /// Lets go of the descriptor soon; `fire` may be under way.
   void unwatch(std::uint64_t watch) noexcept;
 
   /// Whether this process is a child of the process that made the engine: it has a copy of the

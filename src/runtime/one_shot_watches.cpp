@@ -8,15 +8,17 @@
 
 namespace weft::runtime {
 
-one_shot_watches::watch::watch(one_shot_watches& o, std::uint64_t n, unique_fd f,
+one_shot_watches::watch::watch(one_shot_watches& o, std::uint64_t n,
+                               std::shared_ptr<const unique_fd> f,
                                std::function<void()> then) noexcept
-    : fd_wait(f.get(), EPOLLIN, urgency::patient),
+    : fd_wait(f->get(), EPOLLIN, urgency::patient),
       owner(o),
       number(n),
       fd(std::move(f)),
       fire(std::move(then)) {}
 
-std::uint64_t one_shot_watches::add(unique_fd fd, std::function<void()> fire) {
+std::uint64_t one_shot_watches::add(std::shared_ptr<const unique_fd> fd,
+                                    std::function<void()> fire) {
   const std::lock_guard lock(mutex_);
   watch& w = watches_.emplace_back(*this, ++last_number_, std::move(fd), std::move(fire));
   w.place = std::prev(watches_.end());

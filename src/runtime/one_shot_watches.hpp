@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -22,7 +23,7 @@ class one_shot_watches {
 
   /// Any thread. When `fd` is readable, `fire` is called once, without locks of weft; then both are
   /// destroyed. \param fire throws nothing \return a number for `remove`, never 0
-  std::uint64_t add(unique_fd fd, std::function<void()> fire);
+  std::uint64_t add(std::shared_ptr<const unique_fd> fd, std::function<void()> fire);
 
   /// Any thread: the event is not wanted any more. `fire` may be under way. Both are destroyed
   /// soon; no effect if they were destroyed before.
@@ -30,10 +31,11 @@ class one_shot_watches {
 
  private:
   struct watch final : detail::fd_wait {
-    watch(one_shot_watches& o, std::uint64_t n, unique_fd f, std::function<void()> then) noexcept;
+    watch(one_shot_watches& o, std::uint64_t n, std::shared_ptr<const unique_fd> f,
+          std::function<void()> then) noexcept;
     one_shot_watches& owner;
     const std::uint64_t number;
-    const unique_fd fd;
+    const std::shared_ptr<const unique_fd> fd;
     const std::function<void()> fire;
     bool wanted = true;  // under the owner's mutex
     std::list<watch>::iterator place;

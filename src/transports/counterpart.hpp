@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/fd.hpp"
 #include "transports/wireup_message.hpp"
 
 namespace weft::transports {
@@ -32,6 +34,9 @@ struct counterpart {
   /// connects by another path (a TCP socket) proves with it that it is the counterpart. Does not
   /// throw; any thread.
   std::function<signature(std::span<const std::byte> bytes)> sign = {};
+  /// A pidfd, readable from the end of the process on: then `pid` may name another one. Null: it
+  /// cannot be told.
+  std::shared_ptr<const runtime::unique_fd> process = {};
 };
 
 }  // namespace weft::transports

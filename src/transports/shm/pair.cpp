@@ -2,6 +2,7 @@
 #include "transports/shm/pair.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -148,7 +149,15 @@ bool pair::copy_region(transfer& t, std::size_t size) noexcept {
   return true;
 }
 
+/// Its number may name another process then. One system call for each that copies, which takes a
+/// hundred times as long.
+bool pair::has_ended() const noexcept {
+  pollfd end{who_.process ? who_.process->get() : -1, POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
+}
+
 bool pair::read_foreign(transfer& t, std::size_t size) noexcept {
+  if (has_ended()) return lose_cma(ESRCH);
   iovec parts[parts_at_once];
   while (size != 0) {
     std::size_t bytes = 0;
@@ -192,6 +201,10 @@ bool pair::copy_shared(transfer& t) noexcept {
   shared_copy_receiver& share = receiver_->share();
   std::byte* const into = t.into.run(t.left).data();
   const std::uint64_t at_once = transfers::slice / shared_copy::chunk_bytes(t.left);
+  if (has_ended()) {
+    end_share();
+    return lose_cma(ESRCH);
+  }
   for (std::uint64_t n = 0; n != at_once; ++n) {
     const auto chunk = share.claim();
     if (!chunk) break;
@@ -227,7 +240,8 @@ void pair::end_share() noexcept {
 }
 
 bool pair::write(std::uint64_t to, std::uint64_t from, std::size_t size) const noexcept {
-  return runtime::write_foreign(who_.pid, to, reinterpret_cast<const void*>(from), size) == 0;
+  return !has_ended() &&
+         runtime::write_foreign(who_.pid, to, reinterpret_cast<const void*>(from), size) == 0;
 }
 
 std::optional<remote_address> pair::expose(const_buffer data) noexcept {

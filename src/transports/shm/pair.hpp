@@ -38,7 +38,8 @@ class alignas(line) pair {
   /// Whether this side may write to the peer's memory: the process with its number is the peer, as
   /// a probe of its memory has shown.
   bool may_write() const noexcept { return receiver_ && no_cma_.empty(); }
-  /// Writes to memory of the peer, which it has named. \return false: the kernel refuses that
+  /// Writes to memory of the peer, which it has named. \return false: the kernel refuses that, or
+  /// the peer has ended
   bool write(std::uint64_t to, std::uint64_t from, std::size_t size) const noexcept;
   /// No chunk of a shared copy is written by the peer from now on.
   void end_share() noexcept;
@@ -65,6 +66,7 @@ class alignas(line) pair {
 
  private:
   void learn_doorbell(const wireup_message& p, std::size_t page_fd);
+  bool has_ended() const noexcept;
   bool copy_region(transfer& t, std::size_t size) noexcept;
   bool read_foreign(transfer& t, std::size_t size) noexcept;
   std::size_t slice() const noexcept;

@@ -4,6 +4,7 @@
 
 #include "shm_two.hpp"
 
+#include "runtime/event_fd.hpp"
 #include "support/foreign_memory.hpp"
 #include "support/pattern.hpp"
 #include "transports/shm/shared_copy.hpp"
@@ -87,6 +88,22 @@ TEST_CASE("shared copy: the sender copies what the receiver has no time for") {
   CHECK_FALSE(g.ended());
   t.b.transport.poll();
   CHECK(g.ended());
+}
+
+TEST_CASE("shared copy: nothing is copied by the number of a process that has ended") {
+  if (weft::tests::skipped_without_cma()) return;
+  runtime::event_fd end;
+  two t(copy_method::automatic, ::getpid(),
+        std::make_shared<const runtime::unique_fd>(runtime::duplicate(end.fd())));
+  get g(t, mib);
+  REQUIRE(g.begin() == post::posted);
+  CHECK(t.a.transport.has_work());
+  end.ring();
+  while (t.a.transport.poll() != 0) {
+  }
+  t.b.transport.poll();
+  CHECK((g.in == bytes(mib)));
+  CHECK(t.b.peer.transferred == std::map<std::uint64_t, bool>{{1, false}});
 }
 
 TEST_CASE("shared copy: several payloads at once, in turns") {

@@ -49,11 +49,14 @@ struct side {
 };
 
 struct two {
+  using life = std::shared_ptr<const runtime::unique_fd>;
   /// \param process_of_b its number, as `a` knows it
-  explicit two(copy_method way = copy_method::automatic, pid_t process_of_b = ::getpid())
+  /// \param of_both readable from the end of both on; null: that is not known
+  explicit two(copy_method way = copy_method::automatic, pid_t process_of_b = ::getpid(),
+               const life& of_both = {})
       : a(way), b(way) {
-    connect(a, b, process_of_b);
-    connect(b, a);
+    connect(a, b, process_of_b, of_both);
+    connect(b, a, ::getpid(), of_both);
   }
   ~two() {
     for (side* s : {&a, &b}) {
@@ -61,10 +64,12 @@ struct two {
       s->out.reset();
     }
   }
-  static void connect(side& from, side& to, pid_t process_of_to = ::getpid()) {
-    const auto who = [](side& other, pid_t process) {
-      return counterpart{process,
-                         [&other](wireup_message p) { other.notes.push_back(std::move(p)); }};
+  static void connect(side& from, side& to, pid_t process_of_to = ::getpid(),
+                      const life& of_both = {}) {
+    const auto who = [&of_both](side& other, pid_t process) {
+      counterpart c{process, [&other](wireup_message p) { other.notes.push_back(std::move(p)); }};
+      c.process = of_both;
+      return c;
     };
     wireup_message offer, answer;
     from.out = from.transport.open(from.peer, who(to, process_of_to), offer);
