@@ -100,6 +100,13 @@ struct options {
   /// machines and networks.
   std::chrono::seconds peer_timeout{10};
 
+  /// How long a stopped operation waits for its peer. A stop (a deadline, a stop token) in the
+  /// middle of a message is a question to the peer, which may have taken the message already, or to
+  /// its device, which may be writing. A peer that leaves it open for so long is lost, and the
+  /// operation ends with that; so is a peer that keeps a region from its end. Seconds, 1 or more;
+  /// more than a peer computes without progress, where peers make it by calls only.
+  std::chrono::seconds stop_timeout{10};
+
   /// "auto", "uring" or "epoll": the kind of wait set.
   std::string wait_set = "auto";
 

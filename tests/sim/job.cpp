@@ -373,14 +373,18 @@ void job::stop_everybody() {
     if (lives(n)) at(n).stop();
 }
 
-void job::end_everybody() {
-  log_.event("everybody ends");
-  world_.watch = nullptr;  // later events are no fault of any rank
+void job::judge_stopped() {
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;
     if (const auto waiting = ledger_.pending(n); waiting != 0 && log_.clean())
       log_.violation("{} operations of rank {} do not stop", waiting, n);
   }
+}
+
+void job::end_everybody() {
+  log_.event("everybody ends");
+  world_.watch = nullptr;  // later events are no fault of any rank
+  judge_stopped();
   if (const auto n = world_.shown(); n != 0 && log_.clean())
     log_.violation("{} pieces of memory can still be read or written by others", n);
   connections_.clear();
