@@ -30,8 +30,8 @@ bool served_call::start(item_operation& op) noexcept {
 }
 
 void served_call::cancel(item_operation& op) noexcept {
-  op.cancel_requested = true;
   if (held_back_ != &op) return from_->sender().cancel(op);
+  op.cancel_requested = true;
   held_back_ = nullptr;
   table_.owner().engine().end(op, errc::stopped);
 }
