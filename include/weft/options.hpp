@@ -58,7 +58,8 @@ struct options {
   std::map<std::string, std::size_t, std::less<>> eager_limits;
 
   /// How many calls of peers (context::on) run at once on a lane, 1 to 65,536. Further calls wait,
-  /// and cost their callers credit meanwhile.
+  /// and cost their callers credit meanwhile. One peer gets at most three quarters of these, and
+  /// less while others have some: the last one is for a peer that has none.
   unsigned calls_at_once = 256;
 
   /// The registration cache. docs/adr/0019-registration-cache.md

@@ -24,8 +24,9 @@ const std::vector<environment_variable>& environment_variables() {
        "engines of each process that share nothing on a message's path, for its threads: 1 to 32",
        set_lanes, [](const options& o) { return std::to_string(o.lanes); }},
       {"WEFT_CALLS_AT_ONCE", "calls_at_once",
-       "calls of peers that run at once; further ones wait: 1 to 65536", set_calls_at_once,
-       [](const options& o) { return std::to_string(o.calls_at_once); }},
+       "calls of peers that run at once, for one peer three quarters; further ones wait: 1 to "
+       "65536",
+       set_calls_at_once, [](const options& o) { return std::to_string(o.calls_at_once); }},
       {"WEFT_SPIN", "spin", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
       {"WEFT_POLL_POLICY", "experimental.polling",
