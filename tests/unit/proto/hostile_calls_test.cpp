@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of a peer that announces what does not come, and does not read its answers.
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -93,6 +94,13 @@ bool is_served(called_by_villain& a, am number) {
 
 task<void> replies_at_once(weft::call c) { co_await c.reply(const_buffer{}); }
 
+std::uint64_t resident_bytes() {
+  std::ifstream f("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0;
+  f >> all >> resident;
+  return resident * 4096;
+}
+
 }  // namespace
 
 TEST_CASE("hostile: calls whose answers one peer does not read keep no other peer's waiting") {
@@ -149,4 +157,23 @@ TEST_CASE("hostile: no peer gets all places, nor do two") {
   h->wait();
   n.settle();
   CHECK(n.clean());
+}
+
+TEST_CASE("hostile: what a caller says of the size of its arguments makes no memory resident") {
+  constexpr std::uint64_t said = 512u << 20;
+  called_by_villain a(256);
+  std::size_t called = 0;
+  const auto fixed = [&](int x) { return ++called, x; };
+  const auto any = [&](const std::vector<int>& x) { return ++called, x.size(); };
+  const auto both = [&](int x, std::string_view) { return ++called, x; };
+  a.serve<weft::detail::typed_code<int(int), decltype(fixed)>>(am{1}, fixed);
+  a.serve<weft::detail::typed_code<std::size_t(std::vector<int>), decltype(any)>>(am{2}, any);
+  a.serve<weft::detail::typed_code<int(int, std::string_view), decltype(both)>>(am{3}, both);
+  const std::uint64_t before = resident_bytes();
+  for (std::uint16_t id = 1; id <= 6; ++id)
+    REQUIRE(a.announce(id, am{(id - 1u) % 3 + 1}, said + id % 2 * 4));
+  a.n.settle();
+  CHECK(resident_bytes() < before + said);  // ASan notes an eighth of each
+  CHECK(called == 0);
+  CHECK(a.n[0].messages.snapshot().calls_refused == 2);  // by their size alone
 }
