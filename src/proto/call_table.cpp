@@ -27,7 +27,10 @@ constexpr std::uint32_t most_last_answers = 64;
 
 void call_table::add(const std::shared_ptr<call_handler>& h) {
   if (closed_) throw error(errc::closed, context_ended);
-  if (h->is_inline && room_.empty()) room_.resize(longest_inline);
+  if (h->is_inline && room_.empty()) {
+    taken_.resize(longest_inline);
+    room_.resize(longest_inline);
+  }
   if (!handlers_.try_emplace(h->number.number, h).second)
     throw error(
         errc::invalid_argument,
@@ -83,6 +86,8 @@ calls_of_peer* call_table::parts_of(peer& p) noexcept {
   return p.calls.get();
 }
 
+/// The bytes may be in memory that the peer can still write to, and an inline handler may look at
+/// them twice: it gets a copy.
 call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t immediate,
                                          const_buffer data) noexcept {
   if (!is_valid(t, immediate)) return verdict::invalid;
@@ -99,7 +104,8 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
   if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin(from) ||
       (from.calls && from.calls->waiting.first) || data.size() > longest_inline)
     return verdict::keep;
-  answer_inline(*h, from, t, data);
+  std::copy(data.begin(), data.end(), taken_.begin());
+  answer_inline(*h, from, t, const_buffer(taken_).first(data.size()));
   return verdict::taken;
 }
 

@@ -240,7 +240,8 @@ class call_table {
   linked<calls_of_peer, &calls_of_peer::before, &calls_of_peer::after>
       peers_;                     // that wait, in turn
   served_call* first_ = nullptr;  // all that are served
-  std::vector<std::byte> room_;   // of inline replies, once there is an inline handler
+  // Once there is an inline handler: of its replies, and of arguments, for the time of a function.
+  std::vector<std::byte> room_, taken_;
 };
 
 }  // namespace weft::proto

@@ -177,3 +177,21 @@ TEST_CASE("hostile: what a caller says of the size of its arguments makes no mem
   CHECK(called == 0);
   CHECK(a.n[0].messages.snapshot().calls_refused == 2);  // by their size alone
 }
+
+TEST_CASE("hostile: an inline handler's arguments are out of the peer's reach") {
+  called_by_villain a(256);
+  const std::byte* seen = nullptr;
+  const auto f = [&](const weft::inline_call& c) {
+    CHECK(c.data.size() == 8);
+    CHECK(std::equal(c.data.begin(), c.data.end(), a.junk.begin()));
+    seen = c.data.data();
+    return std::size_t{0};
+  };
+  a.serve<weft::detail::raw_inline_code<decltype(f)>>(am{1}, f);
+  REQUIRE(a.call(1, am{1}));
+  REQUIRE(seen != nullptr);
+  const auto within_frame = [&](const std::byte* p) {
+    return !std::less<>()(p, a.junk.data()) && std::less<>()(p, a.junk.data() + a.junk.size());
+  };
+  CHECK_FALSE(within_frame(seen));
+}
