@@ -250,6 +250,11 @@ class endpoint {
   /// Ends when the peer has agreed or is lost.
   task<void> closed();
 
+  /// Ends the connection at once, as if the peer had died: operations with the peer, also later
+  /// ones, end with errc::peer_lost, on both sides, and what has not arrived is lost. For a peer
+  /// that does not answer `close`. Never blocks. A peer that is no rank may be connected again.
+  void abort();
+
   /// Number within the lane: the rank in a job, for the lane with the same number as this one.
   peer_id id() const noexcept { return id_; }
 

@@ -65,7 +65,8 @@ struct options {
   std::map<std::string, std::size_t, std::less<>> eager_limits;
 
   /// How many calls of peers (context::on) run at once on a lane, 1 to 65,536. Further calls wait,
-  /// and cost their callers credit meanwhile.
+  /// and cost their callers credit meanwhile. One peer gets at most three quarters of these, and
+  /// less while others have some: the last one is for a peer that has none.
   unsigned calls_at_once = 256;
 
   /// The registration cache. docs/adr/0019-registration-cache.md
@@ -106,6 +107,13 @@ struct options {
   /// seconds, 2 or more. The death of a process is noticed at once; this is for failures of
   /// machines and networks.
   std::chrono::seconds peer_timeout{10};
+
+  /// How long a stopped operation waits for its peer. A stop (a deadline, a stop token) in the
+  /// middle of a message is a question to the peer, which may have taken the message already, or to
+  /// its device, which may be writing. A peer that leaves it open for so long is lost, and the
+  /// operation ends with that; so is a peer that keeps a region from its end. Seconds, 1 or more;
+  /// more than a peer computes without progress, where peers make it by calls only.
+  std::chrono::seconds stop_timeout{10};
 
   /// "auto", "uring" or "epoll": the kind of wait set.
   std::string wait_set = "auto";

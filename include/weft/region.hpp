@@ -45,10 +45,10 @@ class region {
   /// Ends the region: later RMA operations of peers, and those in flight, end at their initiators
   /// with errc::refused. A part of a put in flight may have been written. Waits only for peers with
   /// a grant (their links copy by themselves: RDMA, CMA), until their engines report the end of the
-  /// copy or the peers are lost. A peer that a debugger has stopped delays the end. The end cannot
-  /// be stopped. Requests that wait for notifications end with errc::closed; notifications in the
-  /// queue are lost. Await the request once, or start it in a scope; the destructor does nothing
-  /// afterwards.
+  /// copy or the peers are lost: after options::stop_timeout at the latest. A peer that a debugger
+  /// has stopped delays the end. The end cannot be stopped. Requests that wait for notifications
+  /// end with errc::closed; notifications in the queue are lost. Await the request once, or start
+  /// it in a scope; the destructor does nothing afterwards.
   detail::region_end_request end() const noexcept;
 
   /// Keeps the region until the context ends: the destructor does nothing.

@@ -31,6 +31,12 @@ void endpoint::close() {
   whom.close();
 }
 
+void endpoint::abort() {
+  proto::peer& whom = peer();
+  const runtime::engine::holder hold(whom.owner().engine());
+  whom.fail(errc::peer_lost, "this side has aborted the connection");
+}
+
 task<void> endpoint::closed() {
   const std::shared_ptr<proto::peer> p = peer().shared_from_this();
   co_await proto::closed(*p);

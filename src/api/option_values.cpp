@@ -238,6 +238,11 @@ void set_peer_timeout(options& o, const char* name, const std::string& value) {
       number<long>(name, value, 2, 86'400, "a number of seconds from 2 to 86400")};
 }
 
+void set_stop_timeout(options& o, const char* name, const std::string& value) {
+  o.stop_timeout = std::chrono::seconds{
+      number<long>(name, value, 1, 86'400, "a number of seconds from 1 to 86400")};
+}
+
 void set_tcp_links(options& o, const char* name, const std::string& value) {
   o.tcp_links = number(name, value, 1u, 8u, "a number from 1 to 8");
 }

@@ -29,6 +29,7 @@ void set_qdma_copy_completion(options& o, const char* name, const std::string& v
 void set_verbs_eager(options& o, const char* name, const std::string& value);
 void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);
+void set_stop_timeout(options& o, const char* name, const std::string& value);
 void set_tcp_links(options& o, const char* name, const std::string& value);
 void set_lanes(options& o, const char* name, const std::string& value);
 void set_calls_at_once(options& o, const char* name, const std::string& value);

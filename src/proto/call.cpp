@@ -30,10 +30,14 @@ detail::claimed_request call::recv(std::span<const mutable_buffer> list) noexcep
   return {&self_->message(), self_->from().get(), list};
 }
 
-void detail::refuse_long_call(std::size_t size) {
+void detail::check_size(std::size_t size, call_sizes taken) {
   if (size > longest_typed_call)
     throw error(errc::refused, fmt::format("a call of {} bytes; a typed handler takes at most {}",
                                            size, longest_typed_call));
+  if (size < taken.least || size > taken.most)
+    throw error(errc::refused,
+                fmt::format("{} bytes came, and the types take {}{}", size,
+                            taken.least == taken.most ? "" : "at least ", taken.least));
 }
 
 void detail::check_kind(const call& c, bool gives_stream) {

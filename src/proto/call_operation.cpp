@@ -68,12 +68,13 @@ bool call_table::start(call_operation& op) noexcept {
 
 void call_table::cancel(call_operation& op) noexcept {
   if (std::exchange(op.cancel_requested_, true) || !op.started_) return;
+  // Also behind the reply: a handler may reply before it has all of its arguments.
+  if (op.sends_) op.to_.peer->sender().cancel(*op.out_);
   if (op.awaits_) {
     peer& p = *op.to_.peer;  // not gone: the end of the connection ends the wait
     op.awaits_ = false;
     op.status = errc::stopped;
     p.calls->made.replace(op.id_, p.calls->abandoned);
-    if (op.sends_) p.sender().cancel(*op.out_);
     // Whether the handler has the call is known there only. Its reply frees the number.
     if (!op.sends_ || op.out_->begun) p.writer().send_control(frame_kind::call_stop, op.id_);
   } else if (op.lands_ && op.in_->message) {
@@ -88,7 +89,7 @@ bool call_table::part_ended(call_operation& op, bool sent) noexcept {
   const errc how = sent ? op.out_->status : op.in_->status;
   if (how != errc::ok && op.status == errc::ok) op.status = how;
   peer& p = *op.to_.peer;
-  if (sent && how != errc::ok && p.id() == op.to_.id && p.calls) {
+  if (sent && how != errc::ok && !op.answered_ && p.id() == op.to_.id && p.calls) {
     // The peer has not seen the call: no reply comes.
     const call_operation* const entry = p.calls->made.find(op.id_);
     if (op.awaits_ || entry == &p.calls->abandoned) p.calls->made.erase(op.id_);

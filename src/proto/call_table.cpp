@@ -18,13 +18,19 @@ namespace weft::proto {
 namespace {
 /// How many waiting calls begin in one go, however many may.
 constexpr int calls_in_turn = 64;
+/// How many calls of a peer may have been answered by weft itself, or at their handlers' end, while
+/// the answers have not left. The peer's further calls wait: it reads too little.
+constexpr std::uint32_t most_last_answers = 64;
 }  // namespace
 
 // --- handlers ----------------------------------------------------------------------------------
 
 void call_table::add(const std::shared_ptr<call_handler>& h) {
   if (closed_) throw error(errc::closed, context_ended);
-  if (h->is_inline && room_.empty()) room_.resize(longest_inline);
+  if (h->is_inline && room_.empty()) {
+    taken_.resize(longest_inline);
+    room_.resize(longest_inline);
+  }
   if (!handlers_.try_emplace(h->number.number, h).second)
     throw error(
         errc::invalid_argument,
@@ -80,6 +86,8 @@ calls_of_peer* call_table::parts_of(peer& p) noexcept {
   return p.calls.get();
 }
 
+/// The bytes may be in memory that the peer can still write to, and an inline handler may look at
+/// them twice: it gets a copy.
 call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t immediate,
                                          const_buffer data) noexcept {
   if (!is_valid(t, immediate)) return verdict::invalid;
@@ -93,10 +101,11 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
   if (t.kind == call_kind::item) return verdict::keep;
   call_handler* const h = find(t.number);
   // In order: not before calls of this peer that wait.
-  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin() ||
+  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin(from) ||
       (from.calls && from.calls->waiting.first) || data.size() > longest_inline)
     return verdict::keep;
-  answer_inline(*h, from, t, data);
+  std::copy(data.begin(), data.end(), taken_.begin());
+  answer_inline(*h, from, t, const_buffer(taken_).first(data.size()));
   return verdict::taken;
 }
 
@@ -122,7 +131,7 @@ void call_table::on_stored(inbound_message& m) noexcept {
     return reader ? reader->on_item(m) : m.from->receiver().discard(m);
   }
   calls_of_peer& of = *m.from->calls;
-  if (may_begin() && !of.waiting.first)
+  if (may_begin(*m.from) && !of.waiting.first)
     begin(m);
   else
     queue(of, m);
@@ -152,20 +161,35 @@ void call_table::lost_half_way(inbound_message& m) noexcept {
     queue(*m.from->calls, m);
 }
 
-/// Peers take turns, so that a peer with many calls does not keep others waiting.
+/// What one peer does not give back must not stop the calls of others. The more calls of others
+/// run, the fewer of this peer may, and no peer with calls that run gets the last place.
+bool call_table::is_busy_for(const peer& from) const noexcept {
+  if (running_ >= most_running_) return true;
+  if (!from.calls) return false;
+  const std::uint64_t left = most_running_ - running_ - 1;
+  const calls_of_peer& of = *from.calls;
+  return of.served - of.running >= most_last_answers || (of.running != 0 && of.running >= 3 * left);
+}
+
+/// Peers take turns, so that a peer with many calls does not keep others waiting. Ends when all
+/// places are taken, or no peer may begin a call.
 void call_table::begin_waiting() noexcept {
-  for (int n = 0; may_begin() && peers_.first; ++n) {
-    if (n == calls_in_turn) {
+  const calls_of_peer* first_busy = nullptr;  // since the last call that began
+  for (int n = 0; peers_.first && peers_.first != first_busy && running_ < most_running_;) {
+    calls_of_peer& of = *peers_.first;
+    peers_.remove(of);
+    peers_.add(of);
+    if (!may_begin(*of.whose)) {
+      if (!first_busy) first_busy = &of;
+      continue;
+    }
+    if (++n > calls_in_turn) {
       if (!later_) later_ = begin_later().started;
       return;
     }
-    calls_of_peer& of = *peers_.first;
+    first_busy = nullptr;
     inbound_message& m = *of.waiting.first;
     unqueue(of, m);
-    if (of.waiting.first) {
-      peers_.remove(of);
-      peers_.add(of);
-    }
     begin(m);
   }
 }
@@ -179,12 +203,14 @@ protocol_coroutine call_table::begin_later() noexcept {
 served_call* call_table::make(peer& from, call_handler* h, inbound_message* m,
                               const call_facts& what) noexcept {
   try {
-    return new served_call(*this, from, h ? h->shared_from_this() : nullptr, m, what);
+    if (parts_of(from))
+      return new served_call(*this, from, h ? h->shared_from_this() : nullptr, m, what);
   } catch (const std::bad_alloc&) {
-    if (m) from.receiver().discard(*m);
-    from.connection().mark_failed();
-    return nullptr;
+    // As below.
   }
+  if (m) from.receiver().discard(*m);
+  from.connection().mark_failed();
+  return nullptr;
 }
 
 void call_table::begin(inbound_message& m) noexcept {
@@ -211,6 +237,7 @@ void call_table::begin(inbound_message& m) noexcept {
            fmt::format("a call of {} bytes, and handler {} is inline and takes at most {}", m.total,
                        t.number, longest_inline));
   } else if (served_call* const c = make(from, h, &m, what)) {
+    if (!runs(*c)) from.connection().mark_failed();
     c->begin();
   }
 }
@@ -268,7 +295,8 @@ void call_table::answer_inline(call_handler& h, peer& from, call_tag t,
 // --- running calls -----------------------------------------------------------------------------
 
 void call_table::began(served_call& c) noexcept {
-  ++running_;
+  ++served_;
+  ++c.from()->calls->served;
   c.after = first_;
   if (first_) first_->before = &c;
   first_ = &c;
@@ -276,8 +304,37 @@ void call_table::began(served_call& c) noexcept {
   if (host_) host_->call_began();
 }
 
-void call_table::ended(served_call& c) noexcept {
+/// The caller uses a number again when it has the reply; a call before with that number has been
+/// answered, or the caller lies, and has itself to blame.
+bool call_table::runs(served_call& c) noexcept {
+  calls_of_peer& of = *c.from()->calls;
+  c.runs = true;
+  ++running_;
+  ++of.running;
+  const local_id id = c.about().tag.id;
+  if (id == 0) return true;
+  if (of.numbered.find(id)) of.numbered.erase(id);
+  try {
+    of.numbered.add(id, c);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void call_table::runs_no_more(served_call& c) noexcept {
+  if (!std::exchange(c.runs, false)) return;
   --running_;
+  --c.from()->calls->running;
+  begin_waiting();
+}
+
+void call_table::ended(served_call& c) noexcept {
+  calls_of_peer& of = *c.from()->calls;
+  const local_id id = c.about().tag.id;
+  if (of.numbered.find(id) == &c) of.numbered.erase(id);
+  --served_;
+  --of.served;
   (c.before ? c.before->after : first_) = c.after;
   if (c.after) c.after->before = c.before;
   begin_waiting();
@@ -287,22 +344,22 @@ void call_table::release(call_handler& h) noexcept {
   if (--h.running == 0 && h.closed_) h.report_end(messenger_.engine());
 }
 
-served_call* call_table::find_running(const peer& from, std::uint64_t id) const noexcept {
-  served_call* c = first_;
-  while (c && (c->from().get() != &from || c->about().tag.id != id)) c = c->after;
-  return c;
+/// When the reply has begun to leave, the caller may give the number to another call.
+served_call* call_table::find_unanswered(const peer& from, std::uint64_t id) noexcept {
+  served_call* const c = from.calls ? from.calls->numbered.find(id) : nullptr;
+  return c && !c->is_answered() ? c : nullptr;
 }
 
 /// The handler may have ended meanwhile.
 bool call_table::on_more(peer& from, std::uint64_t id) noexcept {
   if (id == 0 || id > 0xffff) return false;
-  served_call* const c = find_running(from, id);
+  served_call* const c = find_unanswered(from, id);
   return !c || c->allow_items();
 }
 
 bool call_table::on_stop(peer& from, std::uint64_t id) noexcept {
   if (id == 0 || id > 0xffff) return false;
-  if (served_call* const c = find_running(from, id)) {
+  if (served_call* const c = find_unanswered(from, id)) {
     c->stop();
     return true;
   }

@@ -19,6 +19,7 @@
 #include "proto/id_table.hpp"
 #include "proto/inbound_message.hpp"
 #include "proto/protocol_coroutine.hpp"
+#include "proto/sender_numbers.hpp"
 #include "proto/unexpected_queue.hpp"
 #include "runtime/engine.hpp"
 
@@ -102,6 +103,11 @@ struct calls_of_peer {
   // caller has stopped before they had one.
   call_line waiting;
   std::unique_ptr<std::bitset<65536>> stopped;
+  // Calls that have been dispatched, until they have been answered and freed; of these, those of
+  // handlers that run. By number those that can still be stopped.
+  std::uint32_t served = 0;
+  std::uint32_t running = 0;
+  sender_numbers<served_call> numbered;
   calls_of_peer* before = nullptr;  // among peers whose calls wait
   calls_of_peer* after = nullptr;
 };
@@ -182,12 +188,21 @@ class call_table {
 
   messenger& owner() const noexcept { return messenger_; }
   void began(served_call& c) noexcept;
-  /// Another call may begin.
+  /// A call runs from now on: the caller's number names it, unless there is no memory for that.
+  /// \return false: there is none
+  bool runs(served_call& c) noexcept;
+  /// It does not run any more: another call may begin.
+  void runs_no_more(served_call& c) noexcept;
   void ended(served_call& c) noexcept;
   /// A call has ended the handler's code.
   void release(call_handler& h) noexcept;
   host* its_host() const noexcept { return host_; }
+  /// Calls whose handlers run, or may have to run.
   std::uint32_t running() const noexcept { return running_; }
+  /// These, and those whose last answers are on their way.
+  std::uint32_t served() const noexcept { return served_; }
+  /// Whether another call of that peer would have to wait.
+  bool is_busy_for(const peer& from) const noexcept;
   /// \return bytes in `room`; nothing: refused, and `why` is set
   std::optional<std::size_t> run_inline(call_handler& h, const peer& from, const_buffer data,
                                         std::string& why) noexcept;
@@ -195,8 +210,8 @@ class call_table {
 
  private:
   calls_of_peer* parts_of(peer& p) noexcept;
-  served_call* find_running(const peer& from, std::uint64_t id) const noexcept;
-  bool may_begin() const noexcept { return running_ < most_running_ && ever_served_; }
+  static served_call* find_unanswered(const peer& from, std::uint64_t id) noexcept;
+  bool may_begin(const peer& from) const noexcept { return ever_served_ && !is_busy_for(from); }
   void begin(inbound_message& m) noexcept;
   served_call* make(peer& from, call_handler* h, inbound_message* m,
                     const call_facts& what) noexcept;
@@ -221,10 +236,12 @@ class call_table {
   bool closed_ = false;
   bool later_ = false;  // begin_later is under way
   std::uint32_t running_ = 0;
+  std::uint32_t served_ = 0;
   linked<calls_of_peer, &calls_of_peer::before, &calls_of_peer::after>
       peers_;                     // that wait, in turn
-  served_call* first_ = nullptr;  // those that run
-  std::vector<std::byte> room_;   // of inline replies, once there is an inline handler
+  served_call* first_ = nullptr;  // all that are served
+  // Once there is an inline handler: of its replies, and of arguments, for the time of a function.
+  std::vector<std::byte> room_, taken_;
 };
 
 }  // namespace weft::proto

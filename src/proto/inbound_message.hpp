@@ -40,6 +40,7 @@ struct inbound_payload {
   bool measured = false;      ///< the cost of its payload scheme is to be noted
   bool by_get = false;        ///< that scheme
   std::uint64_t payload = 0;  ///< bytes that had not arrived when the scheme was chosen
+  detail::time_point stopped_at{};         ///< set with `stopping`
   detail::time_point requested_at{};       ///< when its request came
   detail::time_point begun_at{};           ///< when the last of its eager data came
   detail::time_point fetched_at{};         ///< when the scheme was chosen

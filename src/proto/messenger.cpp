@@ -16,7 +16,7 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       table_(settings_.hashed_tag_bits, settings_.secret()),
       memory_(settings_.unexpected_budget, settings_.fixed_credit, counts_),
       calls_(*this, settings_.calls_at_once),
-      regions_(e, settings_.secret),
+      regions_(*this, e, settings_.secret),
       upkeep_(*this, e),
       peers_(*this, e) {}
 

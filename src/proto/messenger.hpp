@@ -2,6 +2,7 @@
 // The messages of a context.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,6 +44,7 @@ struct messenger_settings {
   unsigned calls_at_once = 256;                  ///< as options::calls_at_once
   bool receiver_first = false;                   ///< as options::experiments::receiver_first
   std::optional<std::size_t> fixed_credit = {};  ///< as options::experiments::fixed_credit
+  std::chrono::nanoseconds stop_timeout = std::chrono::seconds(10);  ///< as options::stop_timeout
   /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
 

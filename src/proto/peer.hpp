@@ -85,6 +85,9 @@ class alignas(64) peer final : public transports::frame_sink,
   void fail(errc why, std::string_view detail) noexcept;
   /// As `fail`, but the peer's process is told nothing: it knows already, or has died.
   void lose(errc why, std::string_view detail) noexcept;
+  /// Of the operations that were stopped, and the regions that end, and that wait for what only the
+  /// peer can do, the first stop or end; else time_point::max().
+  detail::time_point oldest_stop() const noexcept;
   /// This side closes: operations that have begun end in good order, and no new one begins.
   void close() noexcept;
   /// Frees the link, after fail.

@@ -6,6 +6,7 @@
 //   that have begun: bye (good_bye) ------> on_good_bye: its connection is closed
 //                    <--------------------- bye (bye_answer), behind all that it had sent
 //   on_bye_answer: closed
+#include <algorithm>
 #include <utility>
 
 #include "proto/messenger.hpp"
@@ -67,6 +68,13 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   unexpected_queue::begin_sweep(unexpected);
   if (!receiver_.sweep(messages_per_pass)) owner().upkeep().add_to_sweep(*this);
   for (operation* op : std::exchange(closings, {})) owner().engine().end(*op);
+}
+
+detail::time_point peer::oldest_stop() const noexcept {
+  if (gone()) return detail::time_point::max();
+  const auto oldest = std::min(sender_.oldest_stop(), rendezvous_receiver_.oldest_stop());
+  return rma_ ? std::min({oldest, rma_->initiator.oldest_stop(), rma_->target.oldest_end()})
+              : oldest;
 }
 
 void peer::close() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/peer_upkeep.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "proto/messenger.hpp"
@@ -15,10 +16,13 @@ unsigned peer_upkeep::poll() noexcept {
   if (has_unreported_) [[unlikely]]
     report_failures();
   if (early_) announce_early();
+  unsigned failed = 0;
+  if (look_at_ != detail::time_point::max()) [[unlikely]]
+    failed = fail_overdue();
   const bool sweeps = to_sweep_ != nullptr;
   if (sweeps) [[unlikely]]
     sweep();
-  if (yielded_.empty()) return sweeps ? 1 : 0;
+  if (yielded_.empty()) return sweeps ? failed + 1 : failed;
   yielded_.resume_all(true);
   return 1;
 }
@@ -42,6 +46,58 @@ void peer_upkeep::announce_early() noexcept {
 void peer_upkeep::stop_sweeping() noexcept {
   while (to_sweep_) swept();
   update_busy();
+}
+
+detail::time_point peer_upkeep::note_stop() noexcept {
+  const detail::time_point now = engine_.now();
+  if (look_at_ == detail::time_point::max()) look_again(now);
+  return now;
+}
+
+/// \param stopped when the operation was stopped that is the next one to be overdue
+void peer_upkeep::look_again(detail::time_point stopped) noexcept {
+  look_at_ = stopped + messenger_.settings().stop_timeout;
+  worth_polling = true;
+  if (std::exchange(alarm_.is_set, true)) return;
+  alarm_.when = look_at_;
+  alarm_.on = engine_.has_progress_thread() ? &engine_.background() : nullptr;
+  engine_.start_held(alarm_);
+}
+
+/// It may have been set for an earlier moment than that which matters by now.
+void peer_upkeep::alarm::rang(operation& op) noexcept {
+  auto& self = static_cast<alarm&>(op);
+  const runtime::engine::completion_holder hold(self.upkeep.engine_, op);
+  self.is_set = false;
+  if (op.status != errc::ok || self.upkeep.look_at_ == detail::time_point::max()) return;
+  self.is_set = true;
+  self.when = self.upkeep.look_at_;
+  self.upkeep.engine_.start_held(self);
+}
+
+/// \return how many peers have failed
+unsigned peer_upkeep::fail_overdue() noexcept {
+  worth_polling = true;
+  const detail::time_point now = engine_.now();
+  if (now < look_at_) return 0;
+  look_at_ = detail::time_point::max();
+  const std::chrono::nanoseconds limit = messenger_.settings().stop_timeout;
+  detail::time_point oldest = detail::time_point::max();
+  unsigned failed = 0;
+  messenger_.peers().for_each([&](peer& p) {
+    const detail::time_point stopped = p.oldest_stop();
+    if (stopped > now - limit) {
+      oldest = std::min(oldest, stopped);
+      return;
+    }
+    ++failed;
+    p.fail(
+        errc::peer_lost,
+        "an operation was stopped, or a region ended, and it did not answer the withdrawal within "
+        "options::stop_timeout (WEFT_STOP_TIMEOUT)");
+  });
+  if (oldest != detail::time_point::max()) look_again(oldest);
+  return failed;
 }
 
 void peer_upkeep::fail_marked() noexcept {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <weft/coro/detail/timer.hpp>
+
 #include "proto/peer.hpp"
 #include "proto/protocol_coroutine.hpp"
 #include "runtime/engine.hpp"
@@ -16,8 +18,9 @@ namespace weft::proto {
 class messenger;
 
 /// Work for peers that cannot be done where its cause is found, or not at once: long transfers take
-/// turns, marked peers fail, messages of peers that have gone are released in slices. Owned by the
-/// messenger, polled by the engine. Progress lock held only.
+/// turns, marked peers fail, as do those that do not let go of what was stopped, messages of peers
+/// that have gone are released in slices. Owned by the messenger, polled by the engine. Progress
+/// lock held only.
 class peer_upkeep final : public runtime::pollable {
  public:
   peer_upkeep(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
@@ -54,6 +57,10 @@ class peer_upkeep final : public runtime::pollable {
     p.next_early = std::exchange(early_, &p);
     worth_polling = true;
   }
+  /// An operation was stopped, or a region ends, and waits for what its peer does. If it has not
+  /// ended after messenger_settings::stop_timeout, the peer fails. \return now, to be kept for
+  ///   peer::oldest_stop
+  detail::time_point note_stop() noexcept;
   /// One more peer, or one fewer, has unsent frames (frame_writer::unsent).
   void has_unsent(bool one_more) noexcept;
   /// The context ends: close_all releases the messages.
@@ -75,6 +82,16 @@ class peer_upkeep final : public runtime::pollable {
   void update_busy() noexcept {
     busy = unsent_ != 0 || has_marked_ || has_unreported_ || to_sweep_ != nullptr;
   }
+  /// Wakes a thread that sleeps when `look_at_` has come.
+  struct alarm final : detail::timer {
+    explicit alarm(peer_upkeep& u) noexcept : timer(&rang), upkeep(u) {}
+    static void rang(operation& op) noexcept;
+    peer_upkeep& upkeep;
+    bool is_set = false;
+  };
+
+  void look_again(detail::time_point when) noexcept;
+  unsigned fail_overdue() noexcept;
   void fail_marked() noexcept;
   void report_failures() noexcept;
   void sweep() noexcept;
@@ -92,6 +109,8 @@ class peer_upkeep final : public runtime::pollable {
   peer* to_sweep_ = nullptr;     // the first of those
   peer* early_ = nullptr;        // the first peer to which receives are announced
   std::size_t unsent_ = 0;       // peers with unsent frames
+  detail::time_point look_at_ = detail::time_point::max();  // for stops that are overdue
+  alarm alarm_{*this};
 };
 
 }  // namespace weft::proto

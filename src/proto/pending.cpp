@@ -172,7 +172,7 @@ std::vector<std::string> describe_pending(messenger& m, std::size_t most, pendin
   if (outstanding > operations.count())
     all.push_back(fmt::format("others (timers, descriptors, files, handlers, streams, regions): {}",
                               outstanding - operations.count()));
-  if (const std::uint32_t served = m.calls().running(); served != 0)
+  if (const std::uint32_t served = m.calls().served(); served != 0)
     all.push_back(fmt::format("calls of peers that are served: {}", served));
   messages.move_to(all, "messages that no receive has met");
   connections.move_to(all, "connections");

@@ -112,10 +112,12 @@ void receiver::give_up(inbound_message& m) noexcept {
     stop(m);
     return rendezvous_->end_early(m);
   }
-  if (m.in_hands_of_link())
+  if (m.in_hands_of_link()) {
     m.stopping = true;  // the memory goes back when the link, or the sender, has finished with it
-  else
+    m.stopped_at = connection_->owner().upkeep().note_stop();
+  } else {
     stop(m);
+  }
   // A rest that was not requested yet is declined when it would be requested.
   if (m.id != 0) writer_->send_control(frame_kind::stop_data, m.sender_id, m.id);
 }

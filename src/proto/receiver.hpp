@@ -109,9 +109,9 @@ class receiver {
   peer_connection* connection_;
   frame_writer* writer_;
   rendezvous_receiver* rendezvous_;
-  inbound_message* current_ = nullptr;  // the message that `more` frames continue
-  std::uint32_t signals_ = 0;           // messages not matched yet that hold no credit
-  sender_numbers numbered_;             // messages that the peer awaits an answer to
+  inbound_message* current_ = nullptr;        // the message that `more` frames continue
+  std::uint32_t signals_ = 0;                 // messages not matched yet that hold no credit
+  sender_numbers<inbound_message> numbered_;  // messages that the peer awaits an answer to
 };
 
 }  // namespace weft::proto

@@ -8,6 +8,7 @@
 #include <weft/error.hpp>
 
 #include "proto/frames.hpp"
+#include "proto/messenger.hpp"
 
 namespace weft {
 
@@ -81,11 +82,19 @@ region_entry* region_table::begin_end(std::uint64_t key) noexcept {
   const auto found = regions_.find(key);
   if (found == regions_.end()) return nullptr;
   region_entry& r = found->second;
-  r.ending = true;
+  const bool begins = !std::exchange(r.ending, true);
   end_notified(r);
-  if (r.granted != 0) return &r;
-  remove(key);
-  return nullptr;
+  if (r.granted == 0) {
+    remove(key);
+    return nullptr;
+  }
+  if (begins) r.ended_at = messenger_.upkeep().note_stop();
+  return &r;
+}
+
+detail::time_point region_table::waits_since(std::uint64_t key) const noexcept {
+  const auto found = regions_.find(key);
+  return found == regions_.end() ? detail::time_point::max() : found->second.ended_at;
 }
 
 /// The thread that runs the context may be away for long, or poll only by calls: so this function

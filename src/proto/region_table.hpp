@@ -17,6 +17,8 @@
 
 namespace weft::proto {
 
+class messenger;
+
 /// The number of notifications that are kept for each region until they are taken.
 inline constexpr std::size_t most_notifications = 4096;
 
@@ -27,10 +29,11 @@ struct region_entry {
   rights permissions = rights::none;
   std::deque<notification> unheard;
   std::deque<detail::notified_operation*>
-      waiting;                  // operations that wait for a notification; then none is unheard
-  std::uint32_t granted = 0;    // times that a peer's link may copy there by itself
-  bool ending = false;          // no new access is admitted
-  operation* awaits = nullptr;  // waits until no grant is left
+      waiting;                // operations that wait for a notification; then none is unheard
+  std::uint32_t granted = 0;  // times that a peer's link may copy there by itself
+  bool ending = false;        // no new access is admitted
+  detail::time_point ended_at = detail::time_point::max();  // and waits for grants since then
+  operation* awaits = nullptr;                              // waits until no grant is left
 };
 
 /// The access that a peer requests to a region.
@@ -52,14 +55,15 @@ inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
 class region_table {
  public:
   /// \param secret makes numbers that no peer can guess
-  region_table(runtime::engine& e, std::function<std::uint64_t()> secret)
-      : engine_(e), secret_(std::move(secret)) {}
+  region_table(messenger& m, runtime::engine& e, std::function<std::uint64_t()> secret)
+      : messenger_(m), engine_(e), secret_(std::move(secret)) {}
 
   /// Any thread. \return its key \throws std::bad_alloc, weft::error (system)
   std::uint64_t add(mutable_buffer memory, rights permissions);
   /// Any thread. \throws std::bad_alloc, weft::error (invalid_argument)
   void add(const region_name& name, mutable_buffer memory, rights permissions);
-  /// Takes a region back; waits for peers whose links are copying from or to it. Any thread.
+  /// Takes a region back; waits for peers whose links are copying from or to it, but not longer
+  /// than messenger_settings::stop_timeout: then they are lost. Any thread.
   void end(std::uint64_t key) noexcept;
   /// As `end`, as an operation. Any thread.
   bool start(detail::region_end_operation& op) noexcept;
@@ -72,6 +76,8 @@ class region_table {
 
   /// Null: there is no such region, or it is ending.
   region_entry* find(std::uint64_t key) noexcept;
+  /// Since when a region has been waiting for its grants, to end; time_point::max(): it has not.
+  detail::time_point waits_since(std::uint64_t key) const noexcept;
   /// A peer's link no longer copies from or to that region.
   void end_grant(std::uint64_t key) noexcept;
   /// The context ends: operations that wait for notifications end.
@@ -95,6 +101,7 @@ class region_table {
     keepalive() noexcept : operation([](operation&) noexcept {}) {}
   };
 
+  messenger& messenger_;
   runtime::engine& engine_;
   keepalive keepalive_;
   bool closed_ = false;

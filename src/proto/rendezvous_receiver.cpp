@@ -90,6 +90,16 @@ void rendezvous_receiver::ended(inbound_message& m) noexcept {
       .note(m.by_get ? payload_scheme::get : payload_scheme::frames, m.total, bytes, took);
 }
 
+detail::time_point rendezvous_receiver::oldest_stop() const noexcept {
+  auto oldest = detail::time_point::max();
+  const auto consider = [&oldest](const inbound_message& m) {
+    if (m.stopping) oldest = std::min(oldest, m.stopped_at);
+  };
+  asked_.for_each(consider);
+  reads_.for_each(consider);
+  return oldest;
+}
+
 void rendezvous_receiver::wait_for_link(inbound_message& m) noexcept {
   m.waits_for_link = true;
   m.next_to_ask = nullptr;

@@ -47,6 +47,9 @@ class rendezvous_receiver {
   bool none() const noexcept { return asked_.none() && reads_.none(); }
   /// A message whose data was requested; null: none.
   const inbound_message* any() const noexcept { return asked_.none() ? nullptr : asked_.any(); }
+  /// Of the receives that were stopped and whose memory the link or the sender may still use, the
+  /// first stop; else time_point::max().
+  detail::time_point oldest_stop() const noexcept;
   /// The connection has ended. Calls `drop` with each message, after removing it.
   template <class Drop>
   void fail(Drop drop) noexcept;

@@ -2,6 +2,7 @@
 // Access to memory: the initiator.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -162,8 +163,11 @@ post rma_initiator::push_put(rma_operation& op) noexcept {
 }
 
 void rma_initiator::cancel(rma_operation& op) noexcept {
-  op.cancel_requested = true;
-  if (op.order.to.id != connection_->id() || op.held_by_link) return;
+  if (std::exchange(op.cancel_requested, true) || op.order.to.id != connection_->id()) return;
+  if (op.held_by_link) {
+    op.stopped_at = connection_->owner().upkeep().note_stop();
+    return;
+  }
   if (op.asked && op.id != 0) {
     // The peer may still do it, but no operation waits for the answer.
     asked_.replace(op.id, stopped_);
@@ -173,6 +177,14 @@ void rma_initiator::cancel(rma_operation& op) noexcept {
   }
   writer_->resume_all(true);
   numbers_.resume_all(true);
+}
+
+detail::time_point rma_initiator::oldest_stop() const noexcept {
+  auto oldest = detail::time_point::max();
+  for_each([&oldest](const rma_operation& op) {
+    if (op.held_by_link && op.cancel_requested) oldest = std::min(oldest, op.stopped_at);
+  });
+  return oldest;
 }
 
 /// Ends an operation that was not sent, or whose grant has to be released.

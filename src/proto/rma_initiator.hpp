@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <weft/coro/detail/timer.hpp>
 #include <weft/detail/rma_ops.hpp>
 
 #include "proto/frame_writer.hpp"
@@ -43,6 +44,9 @@ class rma_initiator {
       if (&op != &stopped_) act(op);
     });
   }
+  /// Of the accesses that were stopped while the link copied, and have not ended, the first stop;
+  /// else time_point::max().
+  detail::time_point oldest_stop() const noexcept;
   /// The connection has ended: ends all accesses that were sent to the peer. The link has let go of
   /// all memory.
   void fail(errc why) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access to memory: the target.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -250,6 +251,13 @@ mutable_buffer rma_target::place(const frame_header& h, const frame_extension& x
   const mutable_buffer there = place_of_put(h, x, why);
   if (already >= h.size || why != rma_refusal::none) return {};
   return there.subspan(already, h.size - already);
+}
+
+detail::time_point rma_target::oldest_end() const noexcept {
+  auto oldest = detail::time_point::max();
+  for (const auto& [id, g] : grants_)
+    oldest = std::min(oldest, connection_->owner().regions().waits_since(g.key));
+  return oldest;
 }
 
 void rma_target::fail() noexcept {

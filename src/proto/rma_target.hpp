@@ -30,6 +30,9 @@ class rma_target {
   /// As frame_sink::place, for `put`.
   mutable_buffer place(const frame_header& h, const frame_extension& x,
                        std::uint32_t already) const noexcept;
+  /// Of the regions that wait for a grant of this peer, to end, the first beginning of that; else
+  /// time_point::max().
+  detail::time_point oldest_end() const noexcept;
   /// The connection has ended: the peer's link no longer copies from or to this side's memory.
   void fail() noexcept;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that have to wait: for their turn, for credit or space, or for the receiver's answer.
+#include <algorithm>
 #include <utility>
 
 #include "proto/messenger.hpp"
@@ -128,8 +129,9 @@ protocol_coroutine sender::send_signal(send_operation& op) noexcept {
     if (op.begun)
       writer_->send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
   }
-  // While the frame waits for space, the link needs a thread that polls.
-  while (op.begun && connection_->is_open() && !writer_->controls().empty())
+  // While the frame waits for space, the link needs a thread that polls. The frame does not need
+  // the operation.
+  while (op.begun && connection_->is_open() && !writer_->controls().empty() && !op.cancel_requested)
     co_await writer_->space();
   finish(op, op.begun && connection_->is_open() ? errc::ok : status_early(op));
 }
@@ -172,14 +174,26 @@ void sender::cancel(send_operation& op) noexcept {
   if (op.cancel_requested) return;
   op.cancel_requested = true;
   if (op.request.to.id != connection_->id()) return;  // it has ended, or will at its start
+  if (op.begun && op.request.mode == send_mode::signal) return writer_->resume_all(true);
   if (op.begun) {
     // Only the receiver knows whether it is too late.
+    op.stopped_at = connection_->owner().upkeep().note_stop();
     if (op.id != 0 && op.sent >= op.eager_end) writer_->send_control(frame_kind::cancel, op.id);
     return;
   }
   if (order_.stop(op)) return;
   writer_->resume_all(true);  // it may wait for credit
   rendezvous_.resume_numbers();
+}
+
+detail::time_point sender::oldest_stop() const noexcept {
+  auto oldest = detail::time_point::max();
+  const auto consider = [&oldest](const send_operation& op) {
+    if (op.begun && op.cancel_requested) oldest = std::min(oldest, op.stopped_at);
+  };
+  if (order_.holder()) consider(*order_.holder());
+  rendezvous_.for_each([&](const outbound_message& m) { consider(*m.op); });
+  return oldest;
 }
 
 void sender::fail() noexcept {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include <weft/coro/detail/timer.hpp>
 #include <weft/detail/message_ops.hpp>
 
 #include "proto/early_sends.hpp"
@@ -47,6 +48,10 @@ class sender {
   early_sends* early() noexcept { return early_.get(); }
   /// Messages of fewer bytes may leave by the short path (small_message.cpp).
   std::size_t short_end() const noexcept { return short_end_; }
+
+  /// Of the sends that were stopped after they had begun, and have not ended, the first stop; else
+  /// time_point::max().
+  detail::time_point oldest_stop() const noexcept;
 
   /// The connection is open: takes the limits of its link.
   void opened() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that a peer has given to its messages.
+// The numbers that a peer has given to its messages, or to its calls.
 #pragma once
 
 #include <array>
@@ -11,14 +11,13 @@
 
 namespace weft::proto {
 
-struct inbound_message;
-
-/// Messages of one peer that wait for an answer, by the peer's numbers. A table of two levels, so
-/// that nothing is searched, and that any number costs 2 KiB at most.
+/// What one peer has numbered and waits for, by the peer's numbers. A table of two levels, so that
+/// nothing is searched, and that any number costs 2 KiB at most.
+template <class T>
 class sender_numbers {
  public:
-  /// Null: no message under way has that number.
-  inbound_message* find(std::uint64_t number) const noexcept {
+  /// Null: nothing under way has that number.
+  T* find(std::uint64_t number) const noexcept {
     if (number > max || !pages_ || !(*pages_)[number / per_page]) return nullptr;
     return (*pages_)[number / per_page]->at[number % per_page];
   }
@@ -31,8 +30,8 @@ class sender_numbers {
         if (p->at[i]) act(*p->at[i]);
   }
 
-  /// Adds a number that no other message has. \throws std::bad_alloc, and then nothing has changed
-  void add(local_id number, inbound_message& m) {
+  /// Adds a number that nothing else has. \throws std::bad_alloc, and then nothing has changed
+  void add(local_id number, T& m) {
     if (!pages_) pages_ = std::make_unique<directory>();
     std::unique_ptr<page>& p = (*pages_)[number / per_page];
     if (!p) p = std::make_unique<page>();
@@ -51,7 +50,7 @@ class sender_numbers {
   static constexpr std::size_t per_page = 256;
   static constexpr std::uint64_t max = 0xffff;
   struct page {
-    std::array<inbound_message*, per_page> at{};
+    std::array<T*, per_page> at{};
     std::size_t used = 0;
   };
   using directory = std::array<std::unique_ptr<page>, (max + 1) / per_page>;

@@ -70,6 +70,7 @@ void served_call::run() noexcept {
     {
       const engine::holder hold(e);
       if (!only_answers_ && find_handler()) return begin();  // on the handler's executor
+      table_.runs_no_more(*this);
       send_last(status_);
     }
     return leave();
@@ -157,14 +158,15 @@ detail::send_request served_call::reply_request(const_buffer data,
   return {from_.get(), tag{t.packed()}, data};
 }
 
-bool served_call::begin_reply() noexcept {
-  if (reply_ != reply_state::none) return false;
-  reply_ = reply_state::sending;
+bool served_call::begin_reply(const detail::send_operation& by) noexcept {
+  if (replied_ || replying_) return false;
+  replying_ = &by;
   return true;
 }
 
 void served_call::reply_ended(errc how) noexcept {
-  reply_ = how == errc::ok ? reply_state::sent : reply_state::none;
+  replying_ = nullptr;
+  replied_ = how == errc::ok;
 }
 
 /// The handler's frames are gone. A caller gets one reply in every case.
@@ -195,7 +197,8 @@ void served_call::task_ended(std::exception_ptr failure) noexcept {
     ++counts.calls_served;
     if (status_ == call_status::refused)
       ++(wants_reply() ? counts.calls_refused : counts.posts_dropped);
-    if (reply_ != reply_state::sent) send_last(status_);
+    table_.runs_no_more(*this);
+    if (!replied_) send_last(status_);
     code = std::move(handler_);
     table_.release(*code);
   }
@@ -208,7 +211,10 @@ void served_call::send_last(call_status status) noexcept {
   parts_.fetch_add(1, std::memory_order_relaxed);
   last_.emplace(*this, &served_call::part_left,
                 reply_request(std::as_bytes(std::span(text_)), status));
-  if (last_->start_held()) parts_.fetch_sub(1, std::memory_order_relaxed);
+  replying_ = &*last_;
+  if (!last_->start_held()) return;
+  parts_.fetch_sub(1, std::memory_order_relaxed);
+  replied_ = true;
 }
 
 void served_call::leave() noexcept {
@@ -234,37 +240,29 @@ reply_operation::reply_operation(const reply_request& r, complete_fn f) noexcept
 
 void reply_operation::ended(operation& op) noexcept {
   auto& self = static_cast<reply_operation&>(op);
-  self.call_.reply_ended(op.status);
+  {
+    const runtime::engine::completion_holder hold(self.call_.from()->owner().engine(), op);
+    self.call_.reply_ended(op.status);
+  }
   self.then_(op);
 }
 
-namespace {
-template <class Start>
-bool start_reply(reply_operation& op, proto::served_call& c, Start start) noexcept {
-  if (!start()) return false;
-  c.reply_ended(op.status);
-  return true;
+bool reply_operation::start() noexcept {
+  const runtime::engine::holder hold(call_.from()->owner().engine());
+  return start_held();
 }
-}  // namespace
 
 /// A post needs no reply, and drops it.
-bool reply_operation::start() noexcept {
-  if (!call_.wants_reply()) return true;
-  refused_ = !call_.begin_reply();
-  if (refused_) {
-    status = errc::invalid_argument;
-    return true;
-  }
-  return start_reply(*this, call_, [this] { return send_operation::start(); });
-}
 bool reply_operation::start_held() noexcept {
   if (!call_.wants_reply()) return true;
-  refused_ = !call_.begin_reply();
+  refused_ = !call_.begin_reply(*this);
   if (refused_) {
     status = errc::invalid_argument;
     return true;
   }
-  return start_reply(*this, call_, [this] { return send_operation::start_held(); });
+  if (!send_operation::start_held()) return false;
+  call_.reply_ended(status);
+  return true;
 }
 
 std::string reply_operation::explain() const {

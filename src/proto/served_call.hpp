@@ -16,8 +16,9 @@
 
 namespace weft::proto {
 
-/// A call from its dispatch until its reply has left: the owner of the handler's coroutine. Also
-/// the refusal of a call, which has none. Frees itself when nothing of it is in flight any more.
+/// A call from its dispatch until its reply has left: the owner of the handler's coroutine. It
+/// counts as running until that has ended. Also the refusal of a call, which has none. Frees itself
+/// when nothing of it is in flight any more.
 ///
 /// Made, and put into the completion queue, with the progress lock held; then its parts complete on
 /// the handler's executor, each without the lock: the beginning, which becomes the coroutine, a
@@ -48,14 +49,15 @@ class served_call final : public operation, detail::detached_task_owner {
   }
   void discard() noexcept;
   detail::send_request reply_request(const_buffer data, call_status status) const noexcept;
-  /// \return false: there was a reply, or there can be none
-  bool begin_reply() noexcept;
-  void reply_ended(errc how) noexcept;
-
   detail::send_request item_request(const_buffer data) const noexcept;
 
   // --- progress lock held -----------------------------------------------------------------------
 
+  /// \param by sends the reply \return false: there was a reply, or it is being sent
+  bool begin_reply(const detail::send_operation& by) noexcept;
+  void reply_ended(errc how) noexcept;
+  /// Whether the caller may have its reply, and have given the number to another call.
+  bool is_answered() const noexcept { return replied_ || (replying_ && replying_->begun); }
   /// \return true if the operation has ended
   bool start(detail::item_operation& op) noexcept;
   void cancel(detail::item_operation& op) noexcept;
@@ -67,10 +69,10 @@ class served_call final : public operation, detail::detached_task_owner {
 
   served_call* before = nullptr;  ///< for the table
   served_call* after = nullptr;
+  bool runs = false;  ///< for the table: it counts among the calls that run
 
  private:
   friend class call_table;
-  enum class reply_state : std::uint8_t { none, sending, sent };
 
   /// A part that completes by itself.
   template <class Operation>
@@ -109,7 +111,8 @@ class served_call final : public operation, detail::detached_task_owner {
   inbound_message* message_;
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
   const call_facts what_;
-  reply_state reply_ = reply_state::none;
+  const detail::send_operation* replying_ = nullptr;  // progress lock held, as is the next one
+  bool replied_ = false;
   bool ending_ = false;                             // the coroutine has ended; progress lock held
   bool stop_queued_ = false;                        // progress lock held
   bool only_answers_ = false;                       // there is no coroutine

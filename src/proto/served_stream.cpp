@@ -15,7 +15,7 @@ detail::send_request served_call::item_request(const_buffer data) const noexcept
 }
 
 bool served_call::start(item_operation& op) noexcept {
-  op.no_stream_ = !wants_stream() || reply_ != reply_state::none || held_back_;
+  op.no_stream_ = !wants_stream() || replied_ || replying_ || held_back_;
   if (op.no_stream_ || op.cancel_requested) {
     op.status = op.no_stream_ ? errc::invalid_argument : errc::stopped;
     return true;
@@ -30,8 +30,8 @@ bool served_call::start(item_operation& op) noexcept {
 }
 
 void served_call::cancel(item_operation& op) noexcept {
-  op.cancel_requested = true;
   if (held_back_ != &op) return from_->sender().cancel(op);
+  op.cancel_requested = true;
   held_back_ = nullptr;
   table_.owner().engine().end(op, errc::stopped);
 }

@@ -43,6 +43,10 @@ bool engine::is_in_use() noexcept {
 
 void engine::start(detail::timer& t) noexcept {
   const holder hold(*this);
+  start_held(t);
+}
+
+void engine::start_held(detail::timer& t) noexcept {
   if (!core_.timers.add(t)) return;
   if (core_.caller.is_asleep()) {
     if (t.when < core_.caller.deadline) core_.wake_caller();

@@ -196,6 +196,8 @@ class engine final : public detail::timer_service,
   /// Which thread makes progress at this moment.
   progress_state state() const noexcept { return core_.state(); }
 
+  /// As `start`, for a caller that holds the progress lock.
+  void start_held(detail::timer& t) noexcept;
   /// Ends every timer with errc::closed, present and later ones: the context ends.
   void close_timers() noexcept { core_.timers.close(); }
   /// Ends every wait for a descriptor with errc::closed, present and later ones. After stop(); not

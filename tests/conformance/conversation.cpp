@@ -206,6 +206,15 @@ void live(const setting& how, const std::string& own, const std::string& other, 
   weft::run(ctx, one(ctx, own, other, p));
 }
 
+/// Either failure may be what came of the other.
+void tell(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    std::cerr << "the second end: " << e.what() << std::endl;
+  }
+}
+
 void in_one_process(const setting& how, part left, part right) {
   const meeting at = fresh_meeting();
   std::exception_ptr failure;
@@ -220,6 +229,7 @@ void in_one_process(const setting& how, part left, part right) {
     live(how, at.left, at.right, left);
   } catch (...) {
     second.join();
+    if (failure) tell(failure);
     throw;
   }
   second.join();

@@ -73,9 +73,8 @@ void job::join(node n) {
     if (plan_.wanted.many_links) plan_cuts(n);
     return;
   }
-  ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_, [this](node other) {
-    return lives(other) &&
-           at(other).messages().calls().running() >= plan_.ranks[other].calls_at_once;
+  ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_, [this, n](node other) {
+    return lives(other) && at(other).messages().calls().is_busy_for(*at(other).to(n).state());
   });
   ranks_[n]->connector().on_connect = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
@@ -331,7 +330,7 @@ bool job::run() {
 }
 
 /// Operations that weft may have under way for those that the ledger knows, and for replies.
-std::uint64_t job::hidden(node n) { return ledger_.hidden(n) + at(n).messages().calls().running(); }
+std::uint64_t job::hidden(node n) { return ledger_.hidden(n) + at(n).messages().calls().served(); }
 
 void job::check_step() {
   for (node n = 0; n < ranks_.size(); ++n) {
@@ -373,14 +372,18 @@ void job::stop_everybody() {
     if (lives(n)) at(n).stop();
 }
 
-void job::end_everybody() {
-  log_.event("everybody ends");
-  world_.watch = nullptr;  // later events are no fault of any rank
+void job::judge_stopped() {
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;
     if (const auto waiting = ledger_.pending(n); waiting != 0 && log_.clean())
       log_.violation("{} operations of rank {} do not stop", waiting, n);
   }
+}
+
+void job::end_everybody() {
+  log_.event("everybody ends");
+  world_.watch = nullptr;  // later events are no fault of any rank
+  judge_stopped();
   if (const auto n = world_.shown(); n != 0 && log_.clean())
     log_.violation("{} pieces of memory can still be read or written by others", n);
   connections_.clear();

@@ -78,6 +78,7 @@ class job {
   bool run();
   void judge_rest();  ///< called when nothing moves
   void stop_everybody();
+  void judge_stopped();  ///< called then, when nothing moves
   void end_everybody();  ///< ends all ranks, and checks what each has left
 
   std::uint64_t steps() const noexcept { return steps_; }

@@ -26,7 +26,7 @@ namespace sim {
 /// that the world gives it.
 class rank {
  public:
-  /// \param is_busy whether a rank runs as many calls as it may
+  /// \param is_busy whether a rank runs as many calls as it may, or as it may of this one
   rank(fake::world& w, node number, const scenario& p, log& l, ledger& book,
        std::function<bool(node)> is_busy);
   ~rank();

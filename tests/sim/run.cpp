@@ -9,6 +9,8 @@ namespace sim {
 
 namespace {
 
+constexpr std::uint64_t stops_first = 302;  // part of the plan's dice
+
 verdict play(const scenario& p, const planted& fault, std::FILE* trace) {
   log history(trace);
   ledger book(history, fault.ends_twice());
@@ -24,6 +26,12 @@ verdict play(const scenario& p, const planted& fault, std::FILE* trace) {
     // A violation ends a run: later events would only hide it.
     if (j.run()) {
       j.judge_rest();
+      // Half of the runs end with the hostile rank there: it keeps no operation from being stopped.
+      if (p.hostile && p.chance.part(stops_first).percent(50)) {
+        j.stop_everybody();
+        j.run();
+        j.judge_stopped();
+      }
       if (j.end_hostile() && j.run()) j.judge_rest();
       j.stop_everybody();
       j.run();

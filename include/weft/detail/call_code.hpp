@@ -8,7 +8,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <weft/call.hpp>
 #include <weft/coro/async_generator.hpp>
@@ -44,6 +43,7 @@ template <class R, class... Args>
 struct call_types<R(Args...)> {
   using result = R;
   using arguments = std::tuple<stored_t<Args>...>;
+  static constexpr call_sizes sizes = sizes_of_call<std::remove_cvref_t<Args>...>();
   static arguments unpack(const_buffer from) {
     return unpack_values<std::remove_cvref_t<Args>...>(from);
   }
@@ -66,7 +66,9 @@ struct call_types<R(Args...)> {
   }
 };
 
-void refuse_long_call(std::size_t size);
+/// Before there is memory for arguments of a size that the peer chooses.
+/// \throws weft::error (refused)
+void check_size(std::size_t size, call_sizes taken);
 /// \throws weft::error (refused) if the caller awaits a stream, and the handler gives none, or the
 ///   other way round
 void check_kind(const call& c, bool gives_stream);
@@ -97,10 +99,10 @@ class typed_code final : public call_code {
       all = types::unpack(c.data());
       c.discard();
     } else {
-      refuse_long_call(c.size());
-      std::vector<std::byte> body(c.size());
-      co_await c.recv(body);
-      all = types::unpack(body);
+      check_size(c.size(), types::sizes);
+      call_bytes body(c.size());
+      co_await c.recv(mutable_buffer(body.data(), c.size()));
+      all = types::unpack(body.bytes());
     }
     using returned = decltype(types::invoke(f_, all));
     if constexpr (is_generator<result>::value) {

@@ -93,7 +93,8 @@ struct stored_as<T> {
 template <class T>
 using stored_t = typename stored_as<std::remove_cvref_t<T>>::type;
 
-/// Bytes in memory of their own, or a view. Copies share the memory.
+/// Bytes in memory of their own, or a view. Copies share the memory. It is not filled: of memory
+/// for bytes that a peer has announced, the kernel gives only as much as has come.
 class call_bytes {
  public:
   call_bytes() = default;
@@ -120,6 +121,40 @@ class call_bytes {
   std::shared_ptr<std::byte[]> long_;
   const std::byte* view_ = nullptr;
 };
+
+/// Whether values of these types have any number of bytes; and the fewest that they have.
+template <class T>
+constexpr bool has_sequence() {
+  if constexpr (is_sequence<T> || travels_as_bytes<T>)
+    return is_sequence<T>;
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (has_sequence<std::tuple_element_t<I, T>>() || ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+}
+template <class T>
+constexpr std::size_t least_size() {
+  if constexpr (is_sequence<T>)
+    return sizeof(std::uint64_t);
+  else if constexpr (travels_as_bytes<T>)
+    return sizeof(T);
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (std::size_t{0} + ... + least_size<std::tuple_element_t<I, T>>());
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+}
+
+/// The sizes that a call with arguments of these types can have.
+struct call_sizes {
+  std::size_t least = 0;
+  std::size_t most = longest_typed_call;
+};
+template <class... T>
+constexpr call_sizes sizes_of_call() {
+  if constexpr (sizeof...(T) == 1 && (is_sequence<T> && ...)) return {};  // its elements alone
+  const std::size_t least = (std::size_t{0} + ... + least_size<T>());
+  return (has_sequence<T>() || ...) ? call_sizes{least} : call_sizes{least, least};
+}
 
 template <class T>
 std::size_t size_of_value(const T& v) noexcept {
@@ -286,8 +321,11 @@ class reply_box {
           value_.resize(size / sizeof(element));
           into = std::as_writable_bytes(std::span(value_.data(), value_.size()));
         } else {
-          value_.resize(size);
-          into = value_;
+          constexpr call_sizes taken = sizes_of_call<R>();
+          into = {static_cast<std::byte*>(nullptr), taken.least};
+          if (size < taken.least || size > taken.most) return errc::truncated;
+          value_ = call_bytes(size);
+          into = {value_.data(), size};
         }
       } catch (...) {
         return errc::out_of_memory;
@@ -299,11 +337,11 @@ class reply_box {
     if constexpr (plain || sequence)
       return std::move(value_);
     else
-      return std::get<0>(unpack_values<R>(value_));
+      return std::get<0>(unpack_values<R>(value_.bytes()));
   }
 
  private:
-  std::conditional_t<plain || sequence, R, std::vector<std::byte>> value_{};
+  std::conditional_t<plain || sequence, R, call_bytes> value_{};
 };
 
 template <>

@@ -2,6 +2,7 @@
 // Requests and operations of tagged messages. Applications do not name these types.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -155,6 +156,7 @@ class send_operation : public operation {
   bool rendezvous = false;    ///< the bytes after eager_end wait for the answer
   bool begun = false;         ///< its first frame has left: a stop must tell the peer
   bool cancel_requested = false;
+  std::chrono::steady_clock::time_point stopped_at{};  ///< set by a stop after it had begun
 };
 
 /// The base of recv_operation and probe_operation, which wait in a matching queue.

@@ -2,6 +2,7 @@
 // Requests and operations of RMA.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -88,6 +89,7 @@ class rma_operation : public operation {
   bool held_by_link = false;  ///< the link copies: the operation ends after the copy
   bool by_frames = false;     ///< the bytes go in frames, even if the link can copy
   bool cancel_requested = false;
+  std::chrono::steady_clock::time_point stopped_at{};  ///< set by a stop while held_by_link
   rma_refusal refusal = rma_refusal::none;
 
  protected:

@@ -85,6 +85,19 @@ TEST_CASE(
   CHECK(m.receives().first == errc::out_of_memory);
 }
 
+TEST_CASE("giving up: a connection that is aborted ends at once, on both sides") {
+  met m;
+  m.offer_of(1);
+  CHECK(m.hear().kind == says::answer);
+  m.peer.abort();
+  check_told(m, errc::peer_lost, "this side has aborted the connection");
+  const auto [why, text] = m.receives();
+  CHECK(why == errc::peer_lost);
+  CHECK_THAT(text, contains("this side has aborted the connection"));
+  m.peer.abort();  // there is nothing left
+  CHECK(m.asked.lines() == std::vector<std::string>{"accept first0", "forget first"});
+}
+
 TEST_CASE("giving up: a peer that no transport reaches is told so") {
   met m;
   errc end = errc::ok;

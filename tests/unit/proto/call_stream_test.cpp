@@ -62,6 +62,8 @@ class given_by {
     s.messages.calls().add(h_);
   }
   given_by(const given_by&) = delete;
+  /// Asks the calls that run to stop.
+  void stop() { h_->stop(); }
   ~given_by() {
     h_->close();
     h_->stop();
@@ -227,6 +229,33 @@ TEST_CASE("streams of values: a handler that is ended stops its streams") {
     CHECK(next->ended_with(errc::refused));  // behind all that had come
   }
   n.settle();
+  CHECK(n.clean());
+}
+
+TEST_CASE("streams of values: a handler that is stopped takes the value back that waits") {
+  nodes n(2);
+  giver g;
+  g.sizes = {8, 400'000};
+  {
+    given_by h(n[0], am{1}, g);
+    {
+      item_source slow({&n[1].to(0)}, n[1].to(0).shared_from_this(), am{1},
+                       weft::detail::pack_values(1));
+      tracked<weft::detail::next_item_operation> first(slow.next());
+      first.go();
+      n.settle();
+      CHECK(first.ended_with(errc::ok));
+      CHECK(g.given == 2);
+      h.stop();
+      n.settle();
+      CHECK(g.ended == 1);
+      tracked<weft::detail::next_item_operation> second(slow.next());
+      second.go();
+      n.settle();
+      CHECK(second.ended_with(errc::refused));
+    }
+    n.settle();
+  }
   CHECK(n.clean());
 }
 
