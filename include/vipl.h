@@ -276,7 +276,8 @@ typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP
 /* --- the NIC --------------------------------------------------------------------------------- */
 
 /* Opens a NIC: a context of weft with its transports, as the WEFT_* variables choose them.
- * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. */
+ * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. VIP_INVALID_PARAMETER:
+ * that name, or a variable, which a line on stderr names. */
 VIP_RETURN VipOpenNic(IN const VIP_CHAR* DeviceName, OUT VIP_NIC_HANDLE* NicHandle);
 /* Ends the NIC and everything that was made from it: connections, VIs, queues, registrations, and
  * requests, which are refused. No other thread may be inside a call on any of these. */
@@ -295,11 +296,14 @@ VIP_RETURN VipQuerySystemManagementInfo(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULON
 VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE* Ptag);
 /* VIP_ERROR_RESOURCE: a VI or registered memory has the tag. */
 VIP_RETURN VipDestroyPtag(IN VIP_NIC_HANDLE NicHandle, IN VIP_PROTECTION_HANDLE Ptag);
-/* Registers memory of the application. VIP_INVALID_PTAG: there is no such tag. */
+/* Registers memory of the application. VIP_INVALID_PTAG: there is no such tag, or it is null.
+ * VIP_INVALID_PARAMETER: a part of it is not mapped, or not to be written. */
 VIP_RETURN VipRegisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
                           IN VIP_ULONG Length, IN VIP_MEM_ATTRIBUTES* MemAttribs,
                           OUT VIP_MEM_HANDLE* MemoryHandle);
-/* Afterwards the memory may be freed: waits for a peer that is copying to it. */
+/* Afterwards the memory may be freed: waits for a peer that is copying to it.
+ * VIP_ERROR_RESOURCE: a descriptor that is not complete is in the memory, or has a buffer there; it
+ * stays registered. */
 VIP_RETURN VipDeregisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
                             IN VIP_MEM_HANDLE MemoryHandle);
 VIP_RETURN VipQueryMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
@@ -311,7 +315,7 @@ VIP_RETURN VipSetMemAttributes(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Virtual
 VIP_RETURN VipAllocateMem(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PVOID* VirtualAddress,
                           IN VIP_ULONG Length, IN VIP_MEM_ATTRIBUTES* MemAttribs,
                           OUT VIP_MEM_HANDLE* MemoryHandle);
-/* Deregisters and frees memory of VipAllocateMem. No descriptor in flight may use it. */
+/* Deregisters and frees memory of VipAllocateMem. VIP_ERROR_RESOURCE: as VipDeregisterMem. */
 VIP_RETURN VipFreeMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
                       IN VIP_MEM_HANDLE MemoryHandle);
 
@@ -342,7 +346,8 @@ VIP_RETURN VipSetViAttributes(IN VIP_VI_HANDLE ViHandle, IN VIP_VI_ATTRIBUTES* V
 VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* LocalAddr,
                           IN VIP_ULONG Timeout, OUT VIP_NET_ADDRESS* RemoteAddr,
                           OUT VIP_VI_ATTRIBUTES* RemoteViAttribs, OUT VIP_CONN_HANDLE* ConnHandle);
-/* Connects the VI. On VIP_INVALID_RELIABILITY_LEVEL and VIP_INVALID_STATE the request waits on, for
+/* Connects the VI. On VIP_INVALID_RELIABILITY_LEVEL, VIP_INVALID_MTU (ReliabilityLevel and
+ * MaxTransferSize must be those of the client's VI) and VIP_INVALID_STATE the request waits on, for
  * another VI or a reject. VIP_TIMEOUT: the client does not wait any more. */
 VIP_RETURN VipConnectAccept(IN VIP_CONN_HANDLE ConnHandle, IN VIP_VI_HANDLE ViHandle);
 VIP_RETURN VipConnectReject(IN VIP_CONN_HANDLE ConnHandle);
@@ -362,7 +367,7 @@ VIP_RETURN VipDisconnect(IN VIP_VI_HANDLE ViHandle);
 VIP_RETURN VipConnectPeerRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr,
                                  IN VIP_NET_ADDRESS* RemoteAddr, IN VIP_ULONG Timeout);
 /* Whether it is connected: VIP_SUCCESS; VIP_NOT_DONE: not yet; VIP_TIMEOUT; VIP_INVALID_STATE:
- * there was no request; VIP_INVALID_RELIABILITY_LEVEL: the two VIs do not fit. */
+ * there was no request; VIP_INVALID_RELIABILITY_LEVEL, VIP_INVALID_MTU: the two VIs do not fit. */
 VIP_RETURN VipConnectPeerDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
 /* The same, but waits, as long as the request's time-out allows. */
 VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
@@ -370,10 +375,13 @@ VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* 
 /* --- data ------------------------------------------------------------------------------------ */
 
 /* Posts a descriptor; it and its buffers belong to the library until its completion was taken.
- * MemoryHandle: of the memory that the descriptor is in. VIP_INVALID_STATE: not connected. */
+ * MemoryHandle: of the memory that the descriptor is in, which has the VI's protection tag.
+ * VIP_INVALID_STATE: not connected. */
 VIP_RETURN VipPostSend(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
                        IN VIP_MEM_HANDLE MemoryHandle);
-/* The same, in any state of the VI. */
+/* The same, in any state of the VI. A buffer must begin in its registered memory; one that ends
+ * behind it takes messages that need no more than the part in it, and others have
+ * VIP_STATUS_PROTECTION_ERROR. */
 VIP_RETURN VipPostRecv(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
                        IN VIP_MEM_HANDLE MemoryHandle);
 /* Takes the oldest descriptor from the queue if it is complete. VIP_DESCRIPTOR_ERROR: it completed

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The table in docs/mpi.md about Open MPI's own layer holds over another provider, too: the same results on weft and on
-# libfabric's tcp;ofi_rxm. Where they differ, weft has a fault of its own, or the table is out of date.
+# The tables in docs/mpi.md about Open MPI's own layer. What weft puts right is wrong over libfabric's tcp;ofi_rxm (or the
+# mend is out of date), and the rest comes out the same there: where it differs, weft has a fault of its own.
 . "$(dirname "$0")/common.sh"
 # what_comes COMMAND...: the ranks' output, and how the job ended. Distinguishes a job that goes on after its last line
 # from a slow one.
@@ -19,5 +19,12 @@ for fault in lower_bound exchange cancelled_send synchronous_and_claimed; do
   if grep -q "cannot be selected\|were able to be opened" err.txt; then skip "libfabric has no tcp;ofi_rxm here"; fi
   echo "$fault:"
   cat weft.txt
-  cmp weft.txt rxm.txt || { cat rxm.txt err.txt; fail "$fault differs over tcp;ofi_rxm"; }
+  case $open_mpi,$fault in
+    4,lower_bound | 4,exchange)
+      if grep "instead of" weft.txt | grep -qvE ": 12 (12 12; by Send: 12|13)$"; then fail "$fault is wrong on weft"; fi
+      grep -q "ended with 0" weft.txt || fail "$fault does not end well on weft"
+      ! cmp -s weft.txt rxm.txt || fail "$fault is right over tcp;ofi_rxm, too"
+      ;;
+    *) cmp weft.txt rxm.txt || { cat rxm.txt err.txt; fail "$fault differs over tcp;ofi_rxm"; } ;;
+  esac
 done

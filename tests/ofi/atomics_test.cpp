@@ -44,11 +44,11 @@ struct changed {
     CHECK(found == before);
     return there[middle];
   }
-  T swap(T before, T expected, T operand) {
+  T swap(T before, T expected, T operand, fi_op op = FI_CSWAP) {
     there[middle] = before;
     T found{};
     REQUIRE(fi_compare_atomic(p.a.ep.get(), &operand, 1, nullptr, &expected, nullptr, &found,
-                              nullptr, p.to_b, place(), mine.key(), type, FI_CSWAP, &there) == 0);
+                              nullptr, p.to_b, place(), mine.key(), type, op, &there) == 0);
     p.next(p.a);
     CHECK(found == before);
     return there[middle];
@@ -95,6 +95,9 @@ void check_integers(pair& p, fi_datatype type) {
   CHECK(c.base(FI_LXOR, T{5}, T{6}) == T{0});
   CHECK(c.swap(T{5}, T{5}, most) == most);
   CHECK(c.swap(T{5}, T{6}, most) == T{5});
+  CHECK(c.swap(T{5}, T{6}, T{2}, FI_MSWAP) == T{3});  // the bits of the mask
+  CHECK(c.swap(T{5}, T{0}, most, FI_MSWAP) == T{5});
+  CHECK(c.swap(least, static_cast<T>(-1), most, FI_MSWAP) == most);
   c.check_neighbours();
 }
 

@@ -75,6 +75,81 @@ TEST_CASE("ofi: access to memory is offered to those who ask, and no more of it 
   CHECK(fi_read(s.ep.get(), memory.data(), 8, nullptr, s.meet(s), 0, 0, nullptr) == -FI_EOPNOTSUPP);
 }
 
+TEST_CASE("ofi: a program of before version 1.5 gets one of the two registration modes") {
+  constexpr int basic = 1, scalable = 2;
+  const auto mode = [](std::uint32_t version, const fi_info& wanted) {
+    fi_info* found = nullptr;
+    if (fi_getinfo(version, nullptr, nullptr, 0, &wanted, &found) != 0) return -1;
+    return info_ptr(found)->domain_attr->mr_mode;
+  };
+  for (const unsigned minor : {0U, 1U, 4U}) {
+    CAPTURE(minor);
+    const std::uint32_t version = minor == 0 ? 0 : FI_VERSION(1, minor);
+    CHECK(mode(version, *hints()) == scalable);  // as MPICH asks first
+    CHECK(mode(version, *access_hints(0)) == scalable);
+    CHECK(mode(version, *access_hints(basic)) == basic);
+    CHECK(mode(version, *access_hints(scalable)) == scalable);
+    CHECK(mode(version, *access_hints(FI_MR_VIRT_ADDR)) == -1);
+  }
+}
+
+TEST_CASE("ofi: a node or a service names no peer, and an address of the provider's own does") {
+  const auto asked = [](const char* node, const char* service, std::uint64_t flags, fi_info& h) {
+    fi_info* found = nullptr;
+    const int failure = fi_getinfo(FI_VERSION(1, 17), node, service, flags, &h, &found);
+    CHECK((failure == 0 || failure == -FI_ENODATA));
+    return info_ptr(found);
+  };
+  const info_ptr h = hints();
+  CHECK_FALSE(asked("localhost", nullptr, 0, *h));
+  CHECK_FALSE(asked(nullptr, "7471", 0, *h));
+  CHECK_FALSE(asked("127.0.0.1", "7471", FI_NUMERICHOST, *h));
+  const info_ptr own = asked(nullptr, "7471", FI_SOURCE, *h);  // of this side
+  REQUIRE(own);
+  CHECK(own->dest_addr == nullptr);
+  REQUIRE(own->src_addrlen == 56);
+  REQUIRE(own->src_addr);
+
+  side s, other;
+  CHECK(fi_av_insert(s.av.get(), own->dest_addr, 1, nullptr, 0, nullptr) == -FI_EINVAL);
+  fi_addr_t none = 0;
+  CHECK(fi_av_insert(s.av.get(), own->src_addr, 1, &none, 0, nullptr) == 0);
+  CHECK(none == FI_ADDR_NOTAVAIL);
+
+  // What one call has returned may be asked for in the next.
+  const info_ptr again = offered(*own);
+  REQUIRE(again);
+  CHECK(again->src_addrlen == 56);
+  std::size_t size = 56;
+  h->dest_addr = ::calloc(1, size);
+  h->dest_addrlen = size;
+  CHECK_FALSE(offered(*h));
+  REQUIRE(fi_getname(&other.ep->fid, h->dest_addr, &size) == 0);
+  const info_ptr to_other = offered(*h);
+  REQUIRE(to_other);
+  REQUIRE(to_other->dest_addrlen == 56);
+  CHECK(std::memcmp(to_other->dest_addr, h->dest_addr, 56) == 0);
+  CHECK(fi_av_insert(s.av.get(), to_other->dest_addr, 1, nullptr, 0, nullptr) == 1);
+  h->dest_addrlen = 16;
+  CHECK_FALSE(offered(*h));
+
+  // An endpoint cannot be given another's address.
+  std::swap(h->src_addr, h->dest_addr);
+  h->src_addrlen = 56;
+  h->dest_addrlen = 0;
+  CHECK_FALSE(offered(*h));
+  CHECK(asked(nullptr, nullptr, FI_SOURCE, *h));
+}
+
+TEST_CASE("ofi: a named receive context is a matter of the sender") {
+  const info_ptr h = hints();
+  h->caps = FI_TAGGED | FI_NAMED_RX_CTX;
+  const info_ptr found = offered(*h);
+  REQUIRE(found);
+  CHECK((found->tx_attr->caps & FI_NAMED_RX_CTX) != 0);
+  CHECK((found->rx_attr->caps & FI_NAMED_RX_CTX) == 0);
+}
+
 TEST_CASE("ofi: what is not supported is refused before anything is made") {
   constexpr std::uint64_t strict_order = 0x1ff;  // FI_ORDER_STRICT, which libfabric 2 deprecates
   const std::vector<std::function<void(fi_info&)>> wishes{

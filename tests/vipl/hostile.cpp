@@ -157,7 +157,7 @@ struct victim {
     check(VipConnectWait(nic, &here.net, VIP_INFINITE, &from.net, &other, &asked) == VIP_SUCCESS,
           "a request");
     own.ReliabilityLevel = other.ReliabilityLevel;
-    own.MaxTransferSize = buffer;
+    own.MaxTransferSize = other.MaxTransferSize;
     own.Ptag = tag;
     check(VipCreateVi(nic, &own, nullptr, nullptr, &v) == VIP_SUCCESS, "a VI");
     for (std::size_t i = 0; i != receives; ++i) VipPostRecv(v, describe(i), handle);

@@ -24,6 +24,7 @@ std::string request_of_peer(std::uint16_t level) {
   i.epoch = 1;
   i.reliability = level;
   i.rdma_write = 1;
+  i.max_transfer = 1 << 20;  // as the VIs of the suite
   i.address_length = 4;
   i.discriminator_length = 4;
   return std::string(reinterpret_cast<const char*>(&i), sizeof i) + "\1\2\3\4peer";

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bindings/ofi/domain.hpp"
+#include "bindings/ofi/open_mpi_4.hpp"
 
 namespace weft::ofi {
 
@@ -59,6 +60,9 @@ int address_vector::insert(fid_av* av, const void* addresses, std::size_t count,
   address_vector& self = object<address_vector>(av);
   int* const errors = (flags & FI_SYNC_ERR) != 0 ? static_cast<int*>(context) : nullptr;
   if ((flags & ~(FI_MORE | FI_SYNC_ERR)) != 0) return -FI_EBADFLAGS;
+  if (!addresses && count != 0) return -FI_EINVAL;
+  // Here, where Open MPI has chosen its layers and has sent nothing.
+  if (!mend_persistent_sends()) return -FI_EOPNOTSUPP;
   return guarded([&] {
     int good = 0;
     const std::lock_guard lock(self.mutex_);

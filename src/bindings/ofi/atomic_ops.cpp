@@ -156,7 +156,7 @@ std::size_t size_of(fi_datatype type) noexcept {
 
 bool is_offered(atomic_kind kind, fi_datatype type, fi_op op) noexcept {
   if (size_of(type) == 0) return false;
-  if (kind == atomic_kind::compare) return op == FI_CSWAP && !is_floating(type);
+  if (kind == atomic_kind::compare) return (op == FI_CSWAP || op == FI_MSWAP) && !is_floating(type);
   return is_arithmetic(op) || op == FI_ATOMIC_WRITE ||
          (op == FI_ATOMIC_READ && kind == atomic_kind::fetch) ||
          (is_of_bits(op) && !is_floating(type));
@@ -174,6 +174,7 @@ std::uint64_t value_change::value_in(std::uint64_t word) const noexcept {
 std::uint64_t value_change::applied_to(std::uint64_t word) const noexcept {
   const std::uint64_t before = value_in(word);
   if (op == FI_CSWAP && before != compare) return word;
+  if (op == FI_MSWAP) return (word & ~(compare << shift)) | (operand & compare) << shift;
   const std::uint64_t after = with_type(type, [&](auto t) {
     using value = decltype(t);
     return bits_of(outcome(op, value_of<value>(before), value_of<value>(operand)));

@@ -31,7 +31,7 @@ struct value_change {
   fi_datatype type = FI_UINT64;
   unsigned shift = 0;         ///< position of the value among the 64 bits
   std::uint64_t operand = 0;  ///< values are in the lowest bits
-  std::uint64_t compare = 0;  ///< FI_CSWAP
+  std::uint64_t compare = 0;  ///< FI_CSWAP: the expected value; FI_MSWAP: the bits to change
   void* result = nullptr;     ///< receives the former value; null: not wanted
 
   /// \param address of the value; words of 8 bytes begin at multiples of 8

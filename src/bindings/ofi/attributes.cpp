@@ -6,6 +6,8 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -77,6 +79,42 @@ bool suits(const fi_rx_attr* r) noexcept {
           r->total_buffered_recv == 0 && r->size <= queue_size);
 }
 
+/// An address of this many zero bytes stands for one that the provider chooses.
+constexpr std::size_t address_size = sizeof(context_address::bytes);
+
+bool is_any_address(const void* address, std::size_t size) noexcept {
+  constexpr std::array<std::byte, address_size> any{};
+  return !address || (size == any.size() && std::memcmp(address, any.data(), any.size()) == 0);
+}
+
+bool is_peer_address(const void* address, std::size_t size) noexcept {
+  context_address c;
+  if (size != c.bytes.size()) return false;
+  std::memcpy(c.bytes.data(), address, size);
+  return is_context_address(c);
+}
+
+/// fi_getinfo(3): a node or a service names the other side, but with FI_SOURCE this one, where they
+/// are left to the provider. Peers of weft have no names: their addresses hold secrets.
+bool suits(const char* node, const char* service, std::uint64_t flags,
+           const fi_info* hints) noexcept {
+  const bool of_this_side = (flags & FI_SOURCE) != 0;
+  if ((node || service) && !of_this_side) return false;
+  if (!hints) return true;
+  return (of_this_side || is_any_address(hints->src_addr, hints->src_addrlen)) &&
+         (!hints->dest_addr || is_peer_address(hints->dest_addr, hints->dest_addrlen));
+}
+
+/// Before version 1.5 a registration mode was one of two, or either.
+bool has_mode_bits(std::uint32_t version) noexcept {
+  return FI_VERSION_GE(version, FI_VERSION(1, 5));
+}
+
+bool suits_before_mode_bits(const fi_info* hints) noexcept {
+  const int mode = hints && hints->domain_attr ? hints->domain_attr->mr_mode : 0;
+  return mode == 0 || mode == mr_basic || mode == mr_scalable;
+}
+
 bool suits(const fi_info& hints) noexcept {
   return within(hints.caps, all_caps) &&
          (hints.addr_format == FI_FORMAT_UNSPEC || hints.addr_format == own_address_format) &&
@@ -109,7 +147,8 @@ T chosen(const T* wanted, T otherwise) noexcept {
 }
 
 void fill(fi_tx_attr& t, std::uint64_t caps, const fi_tx_attr* asked) noexcept {
-  t.caps = caps & (FI_MSG | FI_TAGGED | FI_SEND | access_kinds | FI_READ | FI_WRITE);
+  t.caps =
+      caps & (FI_MSG | FI_TAGGED | FI_SEND | access_kinds | FI_READ | FI_WRITE | FI_NAMED_RX_CTX);
   t.op_flags = asked ? asked->op_flags : 0;
   t.msg_order = order;
   t.inject_size = inject_size;
@@ -143,6 +182,20 @@ void fill(fi_domain_attr& d, std::uint64_t caps, const fi_domain_attr* asked) no
   d.caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 }
 
+/// In memory of malloc, which fi_freeinfo frees. \returns false: memory is short
+bool fill_names(fi_info& into, const void* peer) noexcept {
+  into.domain_attr->name = ::strdup(provider_name);
+  into.fabric_attr->name = ::strdup(provider_name);
+  into.src_addr = std::calloc(1, address_size);
+  into.src_addrlen = address_size;
+  if (peer && (into.dest_addr = std::malloc(address_size)) != nullptr) {
+    std::memcpy(into.dest_addr, peer, address_size);
+    into.dest_addrlen = address_size;
+  }
+  return into.domain_attr->name && into.fabric_attr->name && into.src_addr &&
+         (!peer || into.dest_addr);
+}
+
 }  // namespace
 
 bool is_manual(fi_progress p) noexcept {
@@ -156,10 +209,11 @@ naming naming_of(int mr_mode) noexcept {
   return {basic || (mr_mode & FI_MR_VIRT_ADDR) != 0, basic || (mr_mode & FI_MR_PROV_KEY) != 0};
 }
 
-int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*/,
-             std::uint64_t /*flags*/, const fi_info* hints, fi_info** info) noexcept {
-  // Before that version registration modes were expressed in another way.
-  if (FI_VERSION_LT(version, FI_VERSION(1, 5)) || (hints && !suits(*hints))) return -FI_ENODATA;
+int get_info(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+             const fi_info* hints, fi_info** info) noexcept {
+  if (!suits(node, service, flags, hints) || (hints && !suits(*hints)) ||
+      !(has_mode_bits(version) || suits_before_mode_bits(hints)))
+    return -FI_ENODATA;
   fi_info* const made = fi_allocinfo();
   if (!made) return -FI_ENOMEM;
   made->caps = caps_for(hints ? hints->caps : 0);
@@ -175,11 +229,11 @@ int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*
   fill(*made->tx_attr, made->caps, hints ? hints->tx_attr : nullptr);
   fill(*made->rx_attr, made->caps, hints ? hints->rx_attr : nullptr);
   fill(*made->domain_attr, made->caps, hints ? hints->domain_attr : nullptr);
-  made->domain_attr->name = ::strdup(provider_name);
-  made->fabric_attr->name = ::strdup(provider_name);
+  if (!has_mode_bits(version) && made->domain_attr->mr_mode == 0)
+    made->domain_attr->mr_mode = mr_scalable;
   made->fabric_attr->prov_version = provider_version;
   made->fabric_attr->api_version = version;
-  if (!made->domain_attr->name || !made->fabric_attr->name) {
+  if (!fill_names(*made, hints ? hints->dest_addr : nullptr)) {
     fi_freeinfo(made);
     return -FI_ENOMEM;
   }

@@ -24,6 +24,11 @@ VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept {
           who.rdma_read ? VIP_TRUE : VIP_FALSE};
 }
 
+VIP_RETURN fit(const VIP_VI_ATTRIBUTES& here, const introduction& there) noexcept {
+  if (here.ReliabilityLevel != there.reliability) return VIP_INVALID_RELIABILITY_LEVEL;
+  return here.MaxTransferSize == there.max_transfer ? VIP_SUCCESS : VIP_INVALID_MTU;
+}
+
 VIP_RETURN accept(vi& v, listener::connection_request& request, const introduction& who,
                   const std::stop_token& stop) {
   const time_point until = std::chrono::steady_clock::now() + patience;
@@ -65,6 +70,7 @@ VIP_RETURN code_of(const error& e) noexcept {
     return why.find(text) != why.npos;
   };
   if (says(misfit_text)) return VIP_INVALID_RELIABILITY_LEVEL;
+  if (says(misfit_mtu_text)) return VIP_INVALID_MTU;
   if (says(rejected_text) || std::any_of(std::begin(key_texts), std::end(key_texts), says))
     return VIP_REJECT;
   return VIP_NO_MATCH;

@@ -14,6 +14,7 @@ namespace weft::vipl {
 /// The reasons of a refused request, as they travel.
 inline constexpr const char* rejected_text = "vipl: rejected";
 inline constexpr const char* misfit_text = "vipl: reliability levels differ";
+inline constexpr const char* misfit_mtu_text = "vipl: MaxTransferSize differs";
 
 /// A request that VipConnectWait has returned, until it is accepted or rejected.
 class incoming_request final : public object_of<object::kind::incoming_request> {
@@ -28,6 +29,10 @@ class incoming_request final : public object_of<object::kind::incoming_request> 
 
 /// The attributes that a program sees of the other side's VI.
 VIP_VI_ATTRIBUTES attributes_of(const introduction& who) noexcept;
+
+/// Whether two VIs can be connected. \return VIP_SUCCESS, VIP_INVALID_RELIABILITY_LEVEL or
+/// VIP_INVALID_MTU: these attributes must be the same on both sides
+VIP_RETURN fit(const VIP_VI_ATTRIBUTES& here, const introduction& there) noexcept;
 
 /// The side that listens: connects the VI, which is pending. \return VIP_TIMEOUT: the other side
 /// has given up, or is silent; the VI is idle then

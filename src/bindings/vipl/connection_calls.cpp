@@ -50,8 +50,8 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE handle, VIP_VI_HANDLE with) {
   {
     const nic::locked lock(v->owner);
     if (!v->may_connect()) return VIP_INVALID_STATE;
-    if (v->attributes.ReliabilityLevel != c->from.who.reliability)
-      return VIP_INVALID_RELIABILITY_LEVEL;
+    const VIP_RETURN fits = fit(v->attributes, c->from.who);
+    if (fits != VIP_SUCCESS) return fits;
     v->begin_connecting(vi_connection::side::accepts);
     done = c->owner.requests.take(*c);
   }

@@ -39,9 +39,15 @@ void receive_queue::show(const VIP_DESCRIPTOR& d) {
       bytes = r->bytes;
     }
     at->show(vi_.owner, handle, bytes);
-    const nic::locked lock(vi_.owner);
-    if (at == landing_ && std::find(shown_.begin(), shown_.end(), handle) == shown_.end())
-      shown_.push_back(handle);
+    bool registered = false;
+    {
+      const nic::locked lock(vi_.owner);
+      registered = vi_.owner.memory.find(handle) != nullptr;
+      if (registered && at == landing_ &&
+          std::find(shown_.begin(), shown_.end(), handle) == shown_.end())
+        shown_.push_back(handle);
+    }
+    if (!registered) at->forget(handle);  // another thread has ended the registration meanwhile
   }
 }
 
@@ -60,10 +66,12 @@ std::size_t receive_queue::describe(std::uint32_t from, std::size_t room,
     const VIP_DESCRIPTOR& d = *r.descriptor;
     const std::size_t bytes = sizeof(descriptor_ahead) + d.CS.SegCount * sizeof(place_ahead);
     if (out.size() + bytes > room) break;
-    append(out, descriptor_ahead{r.capacity, d.CS.SegCount});
+    append(out, descriptor_ahead{r.reach, d.CS.SegCount});
+    std::uint32_t left = r.reach;
     for (unsigned k = 0; k != d.CS.SegCount; ++k) {
       const VIP_DATA_SEGMENT& s = segment_of(d, k).Local;
-      append(out, place_ahead{s.Handle, s.Length, s.Data.AddressBits});
+      append(out, place_ahead{s.Handle, std::min(s.Length, left), s.Data.AddressBits});
+      left -= std::min(s.Length, left);
     }
   }
   return count;
@@ -96,7 +104,7 @@ void receive_queue::send_ahead() {
   const nic::locked lock(vi_.owner);
   if (!vi_.connection.connected() || !vi_.connection.peer()) return;
   bool any = false;
-  for (std::size_t i = 0; i != posted_.size(); ++i) any |= posted_[i].capacity > longest_inline;
+  for (std::size_t i = 0; i != posted_.size(); ++i) any |= posted_[i].reach > longest_inline;
   if (any) send_ahead_from(first_unannounced());
 }
 

@@ -105,8 +105,11 @@ std::string name_of(const host_address& a) {
   std::memcpy(&in.sin_addr, a.data(), a.size());
   char name[NI_MAXHOST] = "";
   if (::getnameinfo(reinterpret_cast<const sockaddr*>(&in), sizeof in, name, sizeof name, nullptr,
-                    0, NI_NAMEREQD) != 0)
-    return {};
+                    0, NI_NAMEREQD) == 0)
+    return name;
+  // No service of names knows this host by that address; it has a name all the same.
+  if (!is_this_host(a) || ::gethostname(name, sizeof name) != 0) return {};
+  name[sizeof name - 1] = 0;
   return name;
 }
 

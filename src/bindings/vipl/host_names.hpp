@@ -23,7 +23,7 @@ host_address address_of_this_host();
 bool is_this_host(const host_address& a);
 
 std::vector<host_address> addresses_of(const std::string& name);
-std::string name_of(const host_address& a);
+std::string name_of(const host_address& a);  ///< \return empty: it has none
 
 /// An end of a connection, taken out of a VIP_NET_ADDRESS.
 struct end_point {

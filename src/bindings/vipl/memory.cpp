@@ -5,6 +5,14 @@
 
 namespace weft::vipl {
 
+bool uses(const VIP_DESCRIPTOR& d, unsigned first, const registration& r,
+          VIP_MEM_HANDLE handle) noexcept {
+  if (memory_table::contains(r, &d, 1)) return true;
+  for (unsigned i = first; i < d.CS.SegCount; ++i)
+    if (segment_of(d, i).Local.Handle == handle && segment_of(d, i).Local.Length != 0) return true;
+  return false;
+}
+
 VIP_MEM_HANDLE memory_table::add(std::unique_ptr<registration> r) {
   if (free_.empty()) {
     if (slots_.size() > slot_mask) return 0;

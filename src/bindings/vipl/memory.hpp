@@ -55,6 +55,16 @@ struct registration {
   bool of_library() const noexcept { return own || plain; }
 };
 
+/// Whether a posted descriptor is in that memory, or names it in a segment of this side.
+/// \param first the number of the first such segment: 1 for RDMA
+bool uses(const VIP_DESCRIPTOR& d, unsigned first, const registration& r,
+          VIP_MEM_HANDLE handle) noexcept;
+
+/// Bytes of a descriptor with its segments.
+inline std::size_t size_of(const VIP_DESCRIPTOR& d) noexcept {
+  return sizeof(VIP_CONTROL_SEGMENT) + d.CS.SegCount * sizeof(VIP_DESCRIPTOR_SEGMENT);
+}
+
 /// All registrations of a NIC, by their handles. With the NIC locked. Regions are made and ended
 /// without the lock, by the callers.
 class memory_table {
@@ -73,6 +83,11 @@ class memory_table {
     const auto first = reinterpret_cast<std::uintptr_t>(r.bytes.data());
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     return at >= first && at - first <= r.bytes.size() && size <= r.bytes.size() - (at - first);
+  }
+  /// How many bytes of the registration there are from that address in it on.
+  static std::size_t left(const registration& r, const void* address) noexcept {
+    return r.bytes.size() -
+           static_cast<std::size_t>(static_cast<const std::byte*>(address) - r.bytes.data());
   }
 
   /// For the end of the NIC, with its context alive: ends regions and shared memory that the

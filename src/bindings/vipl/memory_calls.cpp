@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "bindings/vipl/mapped_memory.hpp"
 #include "bindings/vipl/vi.hpp"
 
 using namespace weft;
@@ -29,14 +30,16 @@ std::optional<region> shown_region(nic& n, const registration& r, VIP_MEM_HANDLE
                  reinterpret_cast<std::uintptr_t>(r.bytes.data())});
 }
 
-/// Removes a registration. \return null: there is none
-std::unique_ptr<registration> take_out(nic& n, void* address, VIP_MEM_HANDLE handle,
-                                       bool own) noexcept {
+/// Removes a registration, unless there is none or a descriptor uses it.
+VIP_RETURN take_out(nic& n, void* address, VIP_MEM_HANDLE handle, bool own,
+                    std::unique_ptr<registration>& taken) noexcept {
   const nic::locked lock(n);
   registration* const r = n.memory.find(handle);
-  if (!r || r->bytes.data() != address || r->of_library() != own) return nullptr;
+  if (!r || r->bytes.data() != address || r->of_library() != own) return VIP_INVALID_PARAMETER;
+  if (n.uses(*r, handle)) return VIP_ERROR_RESOURCE;
   --object::at<protection_tag>(r->attributes.Ptag)->users;
-  return n.memory.remove(handle);
+  taken = n.memory.remove(handle);
+  return VIP_SUCCESS;
 }
 
 VIP_RETURN add(nic& n, std::unique_ptr<registration> r, VIP_MEM_HANDLE* handle) {
@@ -54,7 +57,8 @@ VIP_RETURN add(nic& n, std::unique_ptr<registration> r, VIP_MEM_HANDLE* handle) 
   try {
     made.shown = shown_region(n, made, its);
   } catch (...) {
-    take_out(n, made.bytes.data(), its, made.of_library());
+    std::unique_ptr<registration> unused;
+    take_out(n, made.bytes.data(), its, made.of_library(), unused);
     throw;
   }
   *handle = its;
@@ -65,8 +69,9 @@ VIP_RETURN deregister(VIP_NIC_HANDLE of, void* address, VIP_MEM_HANDLE handle, b
   nic* const n = object::at<nic>(of);
   if (!n) return VIP_INVALID_PARAMETER;
   return guarded([&] {
-    std::unique_ptr<registration> r = take_out(*n, address, handle, own);
-    if (!r) return VIP_INVALID_PARAMETER;
+    std::unique_ptr<registration> r;
+    const VIP_RETURN result = take_out(*n, address, handle, own, r);
+    if (result != VIP_SUCCESS) return result;
     r->shown.reset();  // waits for peers that copy
     n->forget_memory(handle);
     n->context().invalidate_registrations(r->bytes);
@@ -106,6 +111,7 @@ VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_ULONG length
   return guarded([&] {
     auto r = std::make_unique<registration>();
     r->bytes = {static_cast<std::byte*>(address), length};
+    if (!is_writable(r->bytes)) return VIP_INVALID_PARAMETER;
     r->attributes = *attributes;
     return add(*n, std::move(r), handle);
   });

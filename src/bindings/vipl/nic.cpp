@@ -116,6 +116,12 @@ vi* nic::find(std::uint32_t number) const noexcept {
   return vis_[slot];
 }
 
+bool nic::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
+  return std::any_of(vis_.begin(), vis_.end(), [&](const vi* v) {
+    return v && (v->receives.uses(r, handle) || v->sends.uses(r, handle));
+  });
+}
+
 void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept {
   int change = 0;
   {

@@ -139,6 +139,8 @@ class nic final : public object_of<object::kind::nic> {
   /// Where a message is put together that leaves within the call.
   std::span<std::byte> message_room() noexcept { return message_room_; }
   vi* find(std::uint32_t number) const noexcept;
+  /// Whether a descriptor that is posted uses that memory.
+  bool uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept;
 
   // --- any thread -------------------------------------------------------------------------------
 

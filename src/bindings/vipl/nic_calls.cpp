@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC and the name service: calls of vipl.h.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "bindings/vipl/host_names.hpp"
@@ -14,8 +15,14 @@ VIP_RETURN VipOpenNic(const VIP_CHAR* name, VIP_NIC_HANDLE* made) {
   const std::size_t length = std::strlen(name);
   if (length == 0 || length >= sizeof(VIP_NIC_ATTRIBUTES::Name)) return VIP_INVALID_PARAMETER;
   return guarded([&] {
-    *made = (new nic(name))->handle();
-    return VIP_SUCCESS;
+    try {
+      *made = (new nic(name))->handle();
+      return VIP_SUCCESS;
+    } catch (const error& e) {
+      // The code does not tell which variable of the environment is wrong.
+      std::fprintf(stderr, "VipOpenNic: %s\n", e.what());
+      throw;
+    }
   });
 }
 

@@ -51,9 +51,10 @@ std::optional<VIP_RETURN> meet_at(vi& v, const meeting& m, time_point until,
       request.reject("these two VIs meet without others");
       continue;
     }
-    if (from->who.reliability != v.attributes.ReliabilityLevel) {
-      request.reject(misfit_text);
-      return VIP_INVALID_RELIABILITY_LEVEL;
+    const VIP_RETURN fits = fit(v.attributes, from->who);
+    if (fits != VIP_SUCCESS) {
+      request.reject(fits == VIP_INVALID_MTU ? misfit_mtu_text : misfit_text);
+      return fits;
     }
     if (accept(v, request, from->who, stop) == VIP_SUCCESS) return VIP_SUCCESS;
     // That one has given up; the next may be it again.
@@ -81,7 +82,7 @@ VIP_RETURN meet(vi& v, const meeting& m, time_point until, const std::stop_token
       const VIP_RETURN result =
           request(v, connecting_address(m.there.host, m.place), me, until, stop);
       if (result == VIP_SUCCESS || result == VIP_INVALID_RELIABILITY_LEVEL ||
-          result == VIP_ERROR_RESOURCE)
+          result == VIP_INVALID_MTU || result == VIP_ERROR_RESOURCE)
         return result;
     }
     const time_point next = steady_clock::now() + pause;

@@ -66,10 +66,16 @@ bool receive_queue::may_post(const VIP_DESCRIPTOR& d) const noexcept {
   return room_of(d) <= longest_inline || shows(d);
 }
 
-void receive_queue::post(VIP_DESCRIPTOR& d) {
+bool receive_queue::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
+  for (std::size_t i = 0; i != posted_.size(); ++i)
+    if (vipl::uses(*posted_[i].descriptor, 0, r, handle)) return true;
+  return false;
+}
+
+void receive_queue::post(VIP_DESCRIPTOR& d, std::uint32_t reach) {
   posted_.reserve(posted_.size() + 1);
   finished.expect();
-  posted_.push({&d, static_cast<std::uint32_t>(room_of(d))});
+  posted_.push({&d, static_cast<std::uint32_t>(room_of(d)), reach});
   if (!worth_sending_ahead()) return;
   try {
     send_ahead_from(first_unannounced());
@@ -93,7 +99,8 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
   const bool placed = is_data && (h.flags & in_place) != 0;
   const bool lacks_place = is_data && !placed && (h.flags & unplaced) != 0;
   const bool fits = !posted_.empty() && (!is_data || h.length <= posted_.front().capacity);
-  if (posted_.empty() || (lacks_place && fits)) return drop(label);
+  const bool reaches = fits && (!is_data || h.length <= posted_.front().reach);
+  if (posted_.empty() || (lacks_place && reaches)) return drop(label);
   // The sender does not know yet that an earlier message was dropped.
   if (placed && reader(bytes).take<std::uint32_t>() != taken_) return drop(label);
   VIP_DESCRIPTOR& d = *posted_.front().descriptor;
@@ -103,9 +110,9 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
     d.CS.ImmediateData = h.immediate;
     status |= VIP_STATUS_IMMEDIATE;
   }
-  if (!fits) {
+  if (!reaches) {
     refuse(label);
-    take(status | VIP_STATUS_LENGTH_ERROR, 0);
+    take(status | (fits ? VIP_STATUS_PROTECTION_ERROR : VIP_STATUS_LENGTH_ERROR), 0);
     if (vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
     return;
   }

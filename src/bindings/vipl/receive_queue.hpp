@@ -10,6 +10,7 @@
 
 #include "bindings/vipl/completions.hpp"
 #include "bindings/vipl/landing_place.hpp"
+#include "bindings/vipl/memory.hpp"
 #include "bindings/vipl/ring.hpp"
 #include "bindings/vipl/wire.hpp"
 
@@ -28,12 +29,16 @@ class receive_queue {
 
   completions finished;
   bool empty() const noexcept { return finished.posted() == 0; }
+  /// Whether a descriptor that waits for a message uses that memory.
+  bool uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept;
 
   // --- the application --------------------------------------------------------------------------
 
   /// Whether a descriptor that passes the checks can be posted: `show` makes it so.
   bool may_post(const VIP_DESCRIPTOR& d) const noexcept;
-  void post(VIP_DESCRIPTOR& d);  ///< \throws std::bad_alloc
+  /// \param reach the bytes of its buffers, in their order, that are in registered memory
+  /// \throws std::bad_alloc
+  void post(VIP_DESCRIPTOR& d, std::uint32_t reach);
   /// It takes no message: complete at once. \throws std::bad_alloc
   void post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status);
   /// Not locked: shows its buffers to the peer.
@@ -66,6 +71,7 @@ class receive_queue {
   struct posted {
     VIP_DESCRIPTOR* descriptor;
     std::uint32_t capacity;
+    std::uint32_t reach;
   };
 
   void take(std::uint32_t status, std::uint32_t length) noexcept;

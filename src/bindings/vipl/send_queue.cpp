@@ -69,6 +69,14 @@ void send_queue::post(VIP_DESCRIPTOR& d, std::uint32_t bad) {
   advance();
 }
 
+bool send_queue::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
+  for (std::size_t i = 0; i != works_.size(); ++i) {
+    const work& w = *works_[i];
+    if (vipl::uses(*w.descriptor, w.kind == work::what::send ? 0 : 1, r, handle)) return true;
+  }
+  return false;
+}
+
 void send_queue::add_work() {
   all_works_.reserve(all_works_.size() + 1);
   free_works_.reserve(all_works_.size() + 1);

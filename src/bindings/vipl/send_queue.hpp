@@ -10,6 +10,7 @@
 
 #include "bindings/vipl/completions.hpp"
 #include "bindings/vipl/known_descriptors.hpp"
+#include "bindings/vipl/memory.hpp"
 #include "bindings/vipl/ring.hpp"
 #include "bindings/vipl/work.hpp"
 
@@ -24,6 +25,8 @@ class send_queue {
 
   completions finished;
   bool empty() const noexcept { return finished.posted() == 0; }
+  /// Whether a descriptor that is not complete uses that memory.
+  bool uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept;
 
   /// \param bad bits of its Status: it is wrong, and completes in its turn. 0: it is well
   /// \throws std::bad_alloc

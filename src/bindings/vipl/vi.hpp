@@ -65,8 +65,12 @@ class vi final : public object_of<object::kind::vi> {
   bool settles = false;  ///< for the NIC: `settle` will be called
 
  private:
-  std::uint32_t check(const VIP_DESCRIPTOR& d, bool of_receive, const registration& in,
-                      VIP_MEM_HANDLE memory) noexcept;
+  struct verdict {
+    std::uint32_t bad = 0;    ///< bits of errors
+    std::uint32_t reach = 0;  ///< bytes of the buffers, in their order, in registered memory
+  };
+  verdict check(const VIP_DESCRIPTOR& d, bool of_receive, const registration& in,
+                VIP_MEM_HANDLE memory) noexcept;
   const registration* holder_of(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept;
 
   bool says_broken_ = false;  // to the peer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// faults FAULT: 2 ranks do what Open MPI 4.1 is known to do wrong above any provider of libfabric,
+// faults FAULT: 2 ranks do what Open MPI 4.1 is known to do wrong above a provider of libfabric,
 // and 5.0 does right, and print the result. docs/mpi.md
 #include <mpi.h>
 

@@ -46,17 +46,22 @@ TEST_CASE("connections: a server sees the client's attributes, rejects, or takes
     CHECK((seen.ReliabilityLevel == a.ReliabilityLevel && seen.MaxTransferSize == 12345));
     CHECK((seen.EnableRdmaWrite && !seen.EnableRdmaRead && seen.Ptag == nullptr));
 
+    VIP_VI_ATTRIBUTES same = p.b.attributes(VIP_SERVICE_RELIABLE_RECEPTION);
+    same.MaxTransferSize = 12345;
     const VIP_VI_HANDLE misfit = p.b.make_vi(VIP_SERVICE_UNRELIABLE),
-                        fits = p.b.make_vi(VIP_SERVICE_RELIABLE_RECEPTION);
+                        longer = p.b.make_vi(VIP_SERVICE_RELIABLE_RECEPTION);
+    VIP_VI_HANDLE fits = nullptr;
+    REQUIRE(VipCreateVi(p.b.nic, &same, nullptr, nullptr, &fits) == VIP_SUCCESS);
     VIP_VI_ATTRIBUTES heard{};
     asked = ask(p.where, v, patience, &heard);
     const VIP_CONN_HANDLE request = next_request(p);
     CHECK(VipConnectAccept(request, misfit) == VIP_INVALID_RELIABILITY_LEVEL);
+    CHECK(VipConnectAccept(request, longer) == VIP_INVALID_MTU);
     CHECK(VipConnectAccept(request, v) == VIP_INVALID_PARAMETER);  // of the other NIC
     CHECK(VipConnectAccept(request, fits) == VIP_SUCCESS);
     REQUIRE(asked.get() == VIP_SUCCESS);
-    CHECK((heard.MaxTransferSize == 1u << 20 && heard.EnableRdmaRead));
-    for (const VIP_VI_HANDLE each : {v, misfit, fits}) {
+    CHECK((heard.MaxTransferSize == 12345 && heard.EnableRdmaRead));
+    for (const VIP_VI_HANDLE each : {v, misfit, longer, fits}) {
       CHECK(VipDisconnect(each) == VIP_SUCCESS);
       CHECK(VipDestroyVi(each) == VIP_SUCCESS);
     }
@@ -99,6 +104,13 @@ TEST_CASE("connections: equals of different levels do not meet, and one alone ti
     REQUIRE(VipConnectPeerRequest(w, two.get(), one.get(), patience) == VIP_SUCCESS);
     CHECK(VipConnectPeerWait(v, nullptr) == VIP_INVALID_RELIABILITY_LEVEL);
     CHECK(VipConnectPeerWait(w, nullptr) == VIP_INVALID_RELIABILITY_LEVEL);
+    VIP_VI_ATTRIBUTES shorter = p.b.attributes(VIP_SERVICE_UNRELIABLE);
+    shorter.MaxTransferSize = 12345;
+    REQUIRE(VipSetViAttributes(w, &shorter) == VIP_SUCCESS);
+    REQUIRE(VipConnectPeerRequest(v, one.get(), two.get(), patience) == VIP_SUCCESS);
+    REQUIRE(VipConnectPeerRequest(w, two.get(), one.get(), patience) == VIP_SUCCESS);
+    CHECK(VipConnectPeerWait(v, nullptr) == VIP_INVALID_MTU);
+    CHECK(VipConnectPeerWait(w, nullptr) == VIP_INVALID_MTU);
     CHECK((state_of(v) == VIP_STATE_IDLE && state_of(w) == VIP_STATE_IDLE));
 
     REQUIRE(VipConnectPeerRequest(v, one.get(), two.get(), 1) == VIP_SUCCESS);

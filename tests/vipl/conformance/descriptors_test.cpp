@@ -74,6 +74,15 @@ const wrong_descriptor wrong_sends[] = {
        return d;
      },
      VIP_STATUS_PROTECTION_ERROR},
+    {"segments behind the registration",
+     [](subject& s) {
+       auto* const d = reinterpret_cast<VIP_DESCRIPTOR*>(s.p.a.data(side::data_bytes - 64));
+       d->CS = {};
+       d->CS.SegCount = 4;  // one more than there is room for
+       for (VIP_DESCRIPTOR_SEGMENT& one : d->DS) one.Local = {};
+       return d;
+     },
+     VIP_STATUS_PROTECTION_ERROR},
     {"longer than the VI's longest transfer",
      [](subject& s) {
        return s.p.a.describe(0, {{0, 1 << 20}, {0, 1}});
