@@ -13,6 +13,7 @@
 
 #include "api/options.hpp"
 #include "collectives/communicator.hpp"
+#include "connections/link_message.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
@@ -274,10 +275,11 @@ void core::make_transports(const std::vector<external_transport>& external) {
   for (std::size_t place = 0; place != options_.transports.size(); ++place) {
     const std::string& name = options_.transports[place];
     std::string missing;
+    const std::uint16_t known_as = connections::place_in(options_.transports, place);
     if (auto made = make_entry(name, external, missing)) {
-      transports_.add(std::move(made), name, static_cast<std::uint16_t>(place));
+      transports_.add(std::move(made), name, known_as);
     } else {
-      transports_.exclude(name, missing);
+      transports_.exclude(name, missing, known_as);
     }
   }
 }
