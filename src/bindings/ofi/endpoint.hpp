@@ -122,7 +122,7 @@ class endpoint final : public fid_ep {
   }
   void note_end(record& r) noexcept;  ///< with the external loop held, as for all these functions
   void note_end(part& p) noexcept;
-  void note_end(update_record& r) noexcept;  ///< it may need another step
+  void note_end(update_record& r) noexcept;
   void note_end(arrival_record& r) noexcept;
   void recycle(record& r) noexcept;  ///< with the external loop held; its completion has been read
   void renew(multi_buffer& b) noexcept;
@@ -179,7 +179,7 @@ class endpoint final : public fid_ep {
   }
   template <class Record, class Request>
   void post(external_loop::progress_guard& hold, slot& memory, const record& about,
-            const Request& r) noexcept;
+            const Request& r, detail::rma_operation::step_fn next = nullptr) noexcept;
   slot* take_slot() noexcept;  // with the external loop held; null: no memory
   ssize_t access(const access_call& c, record::kind what) noexcept;
   ssize_t scatter(std::span<const std::optional<detail::transfer_request>> parts,

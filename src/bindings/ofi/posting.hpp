@@ -72,8 +72,9 @@ void in_flight<Operation>::has_ended(operation& o) noexcept {
 
 template <class Record, class Request>
 void endpoint::post(external_loop::progress_guard& hold, slot& memory, const record& its,
-                    const Request& r) noexcept {
+                    const Request& r, detail::rma_operation::step_fn next) noexcept {
   Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
+  if constexpr (std::is_base_of_v<detail::rma_operation, Record>) made.next_step = next;
   if constexpr (std::is_same_v<Record, receive_record>) in_flight_.push(made);
   if (!hold.start(made)) return;
   made.settle();
