@@ -166,6 +166,30 @@ bool messenger::unsent() const noexcept {
   return peers_.any_of([](peer& p) { return p.writer().unsent(); });
 }
 
+void messenger::begin_end() noexcept {
+  const runtime::engine::holder hold(engine_);
+  ending_ = true;
+  sends_shortly_ = false;
+  peers_.for_each([](peer& p) { p.sender().leave_short_path(); });
+}
+
+/// Nobody takes what this process sends to itself.
+bool messenger::owes() const noexcept {
+  const runtime::engine::holder hold(engine_);
+  return peers_.any_of([this](const peer& p) { return !streams_.is_self(p.id()) && p.owes(); });
+}
+
+std::size_t messenger::give_up_debts(std::string_view why) noexcept {
+  const runtime::engine::holder hold(engine_);
+  std::size_t n = 0;
+  peers_.for_each([&](peer& p) {
+    if (streams_.is_self(p.id()) || !p.owes()) return;
+    ++n;
+    p.fail(errc::timed_out, why);
+  });
+  return n;
+}
+
 bool messenger::streams_linger() const noexcept {
   const runtime::engine::holder hold(engine_);
   return streams_.lingering != 0;

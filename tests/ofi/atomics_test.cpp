@@ -344,3 +344,18 @@ TEST_CASE("ofi: accesses in several steps go on while their initiator makes no c
   CHECK(words[4] == 2);
   p.next(p.a);
 }
+
+TEST_CASE("ofi: atomics in several steps, injected, are done when their endpoint has been closed",
+          "[memory]") {
+  pair p({}, by_address);
+  std::uint64_t words[8] = {};
+  const exposed there(p.b, std::as_writable_bytes(std::span(words)));
+  const double one = 1;
+  for (int i = 0; i != 100; ++i)
+    REQUIRE(fi_inject_atomic(p.a.ep.get(), &one, 1, p.to_b, there.at(0), there.key(), FI_DOUBLE,
+                             FI_SUM) == 0);
+  p.a.ep.reset();
+  double found = 0;
+  std::memcpy(&found, words, sizeof found);
+  CHECK(found == 100);
+}

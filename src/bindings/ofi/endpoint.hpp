@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -127,6 +128,10 @@ class endpoint final : public fid_ep {
   void recycle(record& r) noexcept;  ///< with the external loop held; its completion has been read
   void renew(multi_buffer& b) noexcept;
 
+  /// Waits until what it has accepted has left: messages, also injected ones, and accesses in all
+  /// their steps. What has not by then is told to libfabric's log, and given up later.
+  void finish_sends(std::chrono::steady_clock::time_point until) noexcept;
+
   users used;
   std::unique_ptr<endpoint> closed_before;  // of the same scalable endpoint, which owns the chain
 
@@ -208,6 +213,7 @@ class endpoint final : public fid_ep {
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
   const sep_context part_;
+  std::chrono::milliseconds linger_{};  // options::linger
   std::optional<weft::context> own_context_;
   std::optional<lane> own_lane_;
 
@@ -218,7 +224,8 @@ class endpoint final : public fid_ep {
 
   // With the external loop held.
   slots slots_;
-  record_list in_flight_;  // receives
+  record_list in_flight_;    // receives
+  std::size_t sending_ = 0;  // sends and accesses in flight
   std::array<completions, 2> ended_;
   bool closed_ = false;  // a part of a scalable endpoint, which is kept
 

@@ -121,6 +121,7 @@ ssize_t endpoint::scatter(std::span<const std::optional<transfer_request>> parts
   }
   scattered& whole = *::new (static_cast<void*>(head.memory.data())) scattered(its);
   whole.left = whole.undone = static_cast<std::uint32_t>(parts.size());
+  ++sending_;
   for (std::size_t i = 0; i != parts.size(); ++i) start(*memory[i], whole, *parts[i]);
   return 0;
 }
