@@ -43,7 +43,10 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
     op.status = peers_.why_gone(op.from_id);
     return true;
   }
-  if (inbound_message* m = table_.find(op.from, op.tag)) return match(*m);
+  if (inbound_message* m = table_.find(op.from, op.tag)) {
+    table_.note_met(op);
+    return match(*m);
+  }
   if (const errc why = no_message(op.from); why != errc::ok) {
     op.status = why;
     return true;
@@ -143,9 +146,9 @@ bool messenger::start_held(detail::claimed_operation& op, inbound_message*& clai
   return true;
 }
 
-void messenger::discard(inbound_message& claimed) noexcept {
+void messenger::discard(inbound_message& claimed, bool used) noexcept {
   const runtime::engine::holder hold(engine_);
-  claimed.from->receiver().discard(claimed);
+  claimed.from->receiver().discard(claimed, used);
 }
 
 metrics messenger::snapshot() const {

@@ -105,7 +105,8 @@ class messenger {
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   /// Any thread.
   std::optional<claimed_message> try_claim(peer* from, tag_mask tag) noexcept;
-  void discard(inbound_message& claimed) noexcept;  ///< any thread
+  /// As receiver::discard. Any thread.
+  void discard(inbound_message& claimed, bool used = false) noexcept;
 
   // --- the context ----------------------------------------------------------------------------
 

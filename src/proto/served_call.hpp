@@ -108,6 +108,7 @@ class served_call final : public operation, detail::detached_task_owner {
   std::shared_ptr<call_handler> handler_;
   inbound_message* message_;
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
+  bool is_whole_ = false;             // and were from the beginning
   const call_facts what_;
   reply_state reply_ = reply_state::none;
   bool ending_ = false;                             // the coroutine has ended; progress lock held
