@@ -33,8 +33,9 @@ class group;
 /// second one fails with errc::invalid_argument, unless options::standalone is set. After that
 /// context has ended, the next one gets the rank.
 ///
-/// Member functions may be called from any thread. The destructor ends operations in flight with
-/// errc::closed, waits until spawned tasks have ended, and must not run inside `run()`. If a
+/// Member functions may be called from any thread. The destructor waits, for options::linger at
+/// most, until what was sent and what is owed to peers has left; ends operations in flight with
+/// errc::closed; waits until spawned tasks have ended; and must not run inside `run()`. If a
 /// coroutine calls `exit`, the destructor does nothing, and peers find the process gone. A context
 /// that an exception ends (the exception leaves its scope) says so to its peers: what they await
 /// from it ends with errc::peer_lost, as if the process had died, and not with errc::closed.

@@ -41,6 +41,10 @@ struct metrics {
   std::uint64_t calls_served = 0;       ///< calls and posts of peers that a handler has served
   std::uint64_t calls_refused = 0;      ///< of these, answered with errc::refused
   std::uint64_t posts_dropped = 0;      ///< posts without a handler, or whose handler failed
+  /// Messages that peers have sent well and that no receive got: one was stopped in the middle of a
+  /// message of more than 8 KiB, or could not hold its value; or the message was claimed and
+  /// discarded, or came for a collective or a call that had been given up.
+  std::uint64_t messages_dropped = 0;
   // Memory that transports registered with devices.
   std::uint64_t registration_hits = 0;            ///< registrations found in the cache
   std::uint64_t registration_sub_range_hits = 0;  ///< registrations found as part of a longer range

@@ -115,6 +115,12 @@ struct options {
   /// more than a peer computes without progress, where peers make it by calls only.
   std::chrono::seconds stop_timeout{10};
 
+  /// How long the end of a context waits, at most, until what it has accepted and what it owes has
+  /// left: sends and accesses to memory that have begun, replies, answers to peers' messages. Peers
+  /// that have not taken theirs by then are lost, and are told why. 0: the end does not wait.
+  /// docs/lifetimes.md, "The end of a context"
+  std::chrono::milliseconds linger{5000};
+
   /// "auto", "uring" or "epoll": the kind of wait set.
   std::string wait_set = "auto";
 

@@ -9,10 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "api/options.hpp"
 #include "collectives/communicator.hpp"
+#include "connections/link_message.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
@@ -25,6 +27,17 @@ namespace weft::detail {
 static_assert(alignof(core) >= 64, "no two lanes write to one cache line");
 
 namespace {
+
+// While a context ends: empty polls after which its thread sleeps between them.
+constexpr unsigned yields_at_end = 1000;
+constexpr std::chrono::microseconds between_polls_at_end{50};
+
+constexpr std::string_view ended_too_early =
+    "its context ended, and what it still had to send could not leave in the time that "
+    "options::linger (WEFT_LINGER) sets";
+
+// How long peers that were given up are told, and bytes are written of links that have ended.
+constexpr std::chrono::milliseconds longest_after_links{500};
 
 unsigned cores_of_this_process() noexcept {
   cpu_set_t set;
@@ -148,14 +161,48 @@ unsigned core::poll_lanes() noexcept {
   return handled;
 }
 
-/// Acknowledgements of received messages leave before the context ends, or their sends would fail.
-/// A peer that does not poll for a second gets none.
+/// \param all false: only answers to peers' messages that have a link already
+bool core::drained(bool all) noexcept {
+  const auto& lanes = plane_->lanes();
+  return std::none_of(lanes.begin(), lanes.end(), [all](const core* one) {
+    return all ? one->messenger_.owes() : one->messenger_.unsent();
+  });
+}
+
+/// What the context has accepted or owes leaves before it ends: messages whose send has been
+/// reported, or was begun, and answers, without which sends of peers would fail. After an exception
+/// only the answers that are ready.
 void core::drain_connections() {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  const auto& all = plane_->lanes();
-  while (std::any_of(all.begin(), all.end(), [](core* one) { return one->messenger_.unsent(); }) &&
-         std::chrono::steady_clock::now() < limit)
-    if (poll_lanes() == 0) ::sched_yield();
+  const bool in_good_order = std::uncaught_exceptions() <= exceptions_before_;
+  const auto limit = std::chrono::steady_clock::now() + options_.linger;
+  const auto& lanes = plane_->lanes();
+  for (core* one : lanes) one->messenger_.begin_end();
+  for (unsigned idle = 0; !drained(in_good_order) && std::chrono::steady_clock::now() < limit;)
+    if (poll_lanes() != 0)
+      idle = 0;
+    else if (++idle < yields_at_end)
+      ::sched_yield();
+    else
+      std::this_thread::sleep_for(between_polls_at_end);
+  if (in_good_order) give_up_debts();
+}
+
+/// The control plane's thread tells the peers, by messages that it posts to itself, and its end
+/// drops what is posted later.
+void core::give_up_debts() noexcept {
+  std::size_t told = 0;
+  for (core* one : plane_->lanes()) told += one->messenger_.give_up_debts(ended_too_early);
+  if (told == 0) return;
+  try {
+    auto done = std::make_shared<std::promise<void>>();
+    std::future<void> posted = done->get_future();
+    wireup::connection_manager& manager = plane_->manager();
+    manager.post([&manager, done] { manager.post([done] { done->set_value(); }); });
+    done.reset();
+    posted.wait_for(longest_after_links);
+  } catch (const std::exception&) {
+    // No memory: the peers hear that this side has left.
+  }
 }
 
 void core::end_operations() {
@@ -179,7 +226,7 @@ void core::run_out() {
   if (plane_->lanes().size() == 1) return tasks.wait(engine_);
   tasks.expect_end();
   while (!tasks.none_left())
-    if (poll_lanes() == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (poll_lanes() == 0) std::this_thread::sleep_for(between_polls_at_end);
 }
 
 void core::call_began() noexcept { plane_->spawned().began(); }
@@ -236,7 +283,8 @@ std::unique_ptr<transports::transport> core::make_transport(
     missing = transports::tcp::probe();
     if (!missing.empty()) return {};
     return transports::tcp::make(
-        engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links});
+        engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links,
+                  std::min(options_.linger, longest_after_links)});
   }
   throw error(errc::invalid_argument,
               fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
@@ -274,10 +322,11 @@ void core::make_transports(const std::vector<external_transport>& external) {
   for (std::size_t place = 0; place != options_.transports.size(); ++place) {
     const std::string& name = options_.transports[place];
     std::string missing;
+    const std::uint16_t known_as = connections::place_in(options_.transports, place);
     if (auto made = make_entry(name, external, missing)) {
-      transports_.add(std::move(made), name, static_cast<std::uint16_t>(place));
+      transports_.add(std::move(made), name, known_as);
     } else {
-      transports_.exclude(name, missing);
+      transports_.exclude(name, missing, known_as);
     }
   }
 }

@@ -128,7 +128,9 @@ class core final : proto::call_table::host {
   void call_began() noexcept override;
   void call_ended() noexcept override;
   unsigned poll_lanes() noexcept;
+  bool drained(bool all) noexcept;
   void drain_connections();
+  void give_up_debts() noexcept;
   void end_operations();
   void run_out();
 

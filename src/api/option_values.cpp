@@ -243,6 +243,13 @@ void set_stop_timeout(options& o, const char* name, const std::string& value) {
       number<long>(name, value, 1, 86'400, "a number of seconds from 1 to 86400")};
 }
 
+void set_linger(options& o, const char* name, const std::string& value) {
+  constexpr std::chrono::milliseconds longest = std::chrono::hours{24};
+  o.linger = std::chrono::milliseconds{
+      number<long>(name, value, 0, longest.count(),
+                   fmt::format("a number of milliseconds up to {}, a day", longest.count()))};
+}
+
 void set_tcp_links(options& o, const char* name, const std::string& value) {
   o.tcp_links = number(name, value, 1u, 8u, "a number from 1 to 8");
 }

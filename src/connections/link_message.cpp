@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "runtime/printable.hpp"
@@ -34,6 +33,16 @@ std::string_view word_for(std::uint32_t why) noexcept {
 }
 
 }  // namespace
+
+std::uint16_t place_in(std::span<const std::string> list, std::size_t index) noexcept {
+  constexpr unsigned bits = 10;
+  std::uint32_t mark = 2166136261u;  // FNV-1a
+  if (index < list.size())
+    for (const char letter : list[index])
+      mark = (mark ^ static_cast<unsigned char>(letter)) * 16777619u;
+  mark ^= mark >> 20 ^ mark >> bits;
+  return static_cast<std::uint16_t>(index << bits | (mark & ((1u << bits) - 1)));
+}
 
 wireup_message pack(link_message_kind kind, link_message_header header, wireup_message body) {
   wireup_message m;

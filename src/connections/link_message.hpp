@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,9 +19,13 @@ namespace weft::connections {
 /// wireup_message::kind.
 enum class link_message_kind : std::uint8_t { offer = 1, answer, refusal, note, gone };
 
+/// How link messages name a transport of a list: by its index, and by a mark of its name, so that
+/// sides notice that their lists differ. Places of one list are in its order.
+std::uint16_t place_in(std::span<const std::string> list, std::size_t index) noexcept;
+
 /// In front of a transport's own bytes in each message but `gone`.
 struct link_message_header {
-  std::uint16_t place = 0;   // of the transport, in the list that both sides must share
+  std::uint16_t place = 0;   // of the transport, as place_in says
   std::uint8_t number = 0;   // which of its links to that peer
   std::uint8_t further = 0;  // how many links there are besides one
   std::uint32_t credit = 0;  // in an answer: units that the peer may send

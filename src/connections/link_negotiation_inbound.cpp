@@ -120,7 +120,7 @@ std::string link_negotiation::on_offer(const channel_ptr& c, wireup_message offe
   if (!unpack(offer, header)) return "its offer makes no sense";
   const verdict what = inbound_.offered(header.place, header.number);
   if (what == verdict::nonsense) return "it offers links that it has offered before, or too many";
-  std::string refusal = "the other side does not have it, or cannot use it";
+  std::string refusal;
   wireup_message reply;
   if (const auto index = services_.transports.find(header.place)) {
     const engine::holder hold(services_.engine);
@@ -128,6 +128,8 @@ std::string link_negotiation::on_offer(const channel_ptr& c, wireup_message offe
       if (std::string wrong = close_inbound(*index); !wrong.empty()) return wrong;
     refusal = accept(c, *index, header, std::move(offer), reply);
     if (refusal.empty()) header.credit = peer_->writer().grant_first_credit();
+  } else {
+    refusal = services_.transports.refusal_of(header.place);
   }
   for (const char letter : refusal) reply.bytes.push_back(static_cast<std::byte>(letter));
   const auto kind = refusal.empty() ? link_message_kind::answer : link_message_kind::refusal;

@@ -16,9 +16,26 @@ void transport_list::add(std::unique_ptr<transports::transport> made, std::strin
   entries_.push_back({std::move(made), std::move(name), place});
 }
 
-void transport_list::exclude(std::string name, std::string reason) {
+void transport_list::exclude(std::string name, std::string reason, std::uint16_t place) {
   notes_ += fmt::format("{} is not used: {}\n", name, reason);
-  excluded_.push_back({std::move(name), std::move(reason)});
+  excluded_.push_back({std::move(name), std::move(reason), place});
+}
+
+std::string transport_list::refusal_of(std::uint16_t place) const {
+  std::vector<std::pair<std::uint16_t, std::string_view>> all;
+  for (const exclusion& one : excluded_) {
+    if (one.place == place) return "the other side cannot use it: " + one.reason;
+    all.emplace_back(one.place, one.name);
+  }
+  for (const entry& one : entries_) all.emplace_back(one.place, one.name);
+  std::sort(all.begin(), all.end());
+  std::string names;
+  for (const auto& [where, name] : all)
+    names += fmt::format("{}{}", names.empty() ? "" : ",", name);
+  return fmt::format(
+      "the other side has another list of transports, {}; WEFT_TRANSPORTS must be the same on both "
+      "sides",
+      names);
 }
 
 std::optional<std::size_t> transport_list::find(std::uint16_t place) const noexcept {

@@ -22,9 +22,9 @@ class transport_list {
   struct entry {
     std::unique_ptr<transports::transport> transport;
     std::string name;
-    /// Index in options::transports, which is the same in all processes that connect to each other.
-    /// A transport that cannot be used here is missing in this list, so that the index in this list
-    /// may be smaller.
+    /// As place_in says of options::transports, which are the same in all processes that connect to
+    /// each other, as far as the shorter list goes. A transport that cannot be used here is missing
+    /// in this list.
     std::uint16_t place = 0;
   };
 
@@ -32,10 +32,11 @@ class transport_list {
   struct exclusion {
     std::string name;
     std::string reason;  ///< for people
+    std::uint16_t place = 0;
   };
 
   void add(std::unique_ptr<transports::transport> made, std::string name, std::uint16_t place);
-  void exclude(std::string name, std::string reason);
+  void exclude(std::string name, std::string reason, std::uint16_t place);
 
   std::size_t size() const noexcept { return entries_.size(); }
   const entry& operator[](std::size_t index) const noexcept { return entries_[index]; }
@@ -47,6 +48,10 @@ class transport_list {
 
   /// \return the index of the transport with that place; nothing: this side does not have it
   std::optional<std::size_t> find(std::uint16_t place) const noexcept;
+
+  /// Why this side refuses an offer of a transport that `find` does not find. \throws
+  /// std::bad_alloc
+  std::string refusal_of(std::uint16_t place) const;
 
   /// How many links to one peer that transport is used with at once.
   std::size_t links_per_peer(std::size_t index) const noexcept;

@@ -42,7 +42,8 @@ bool call_table::start(call_operation& op) noexcept {
   };
   if (op.cancel_requested_) return fails(errc::stopped);
   if (p.id() != op.to_.id) return fails(messenger_.peers().why_gone(op.to_.id));
-  if (p.connection().closing() || p.gone()) return fails(p.connection().refusal());
+  if (p.connection().closing() || p.gone() || messenger_.is_ending())
+    return fails(p.connection().refusal());
   calls_of_peer* const parts = parts_of(p);
   op.id_ = parts ? parts->made.insert(op) : local_id{0};
   if (op.id_ == 0) return fails(errc::out_of_memory);

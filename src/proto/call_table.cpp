@@ -230,7 +230,7 @@ void call_table::begin(inbound_message& m) noexcept {
            fmt::format("handler {} is inline, and gives no stream of values", t.number));
   } else if (h && h->is_inline && m.complete() && m.total <= longest_inline) {
     answer_inline(*h, from, t, {m.stored, m.total});
-    from.receiver().discard(m);
+    from.receiver().discard(m, true);
   } else if (h && h->is_inline && m.total > longest_inline) {
     from.receiver().discard(m);
     refuse(from, what,

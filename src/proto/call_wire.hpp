@@ -72,6 +72,14 @@ constexpr bool is_valid(call_tag t, std::uint64_t immediate) noexcept {
 
 constexpr bool is_answer(call_tag t) noexcept { return t.kind == call_kind::reply; }
 
+/// Whether the sender of a message with that tag begins something by it. False: the message is owed
+/// to the peer, or goes on with something that has begun.
+constexpr bool begins_something(std::uint64_t tag) noexcept {
+  if (!is_call(tag)) return tag < first_reserved_tag;
+  const call_kind kind = unpack_call(tag).kind;
+  return kind != call_kind::reply && kind != call_kind::item;
+}
+
 /// The word of a request: the time that is left, in microseconds; 0: no deadline. A duration, since
 /// clocks of two hosts differ.
 inline std::uint64_t pack_remaining(detail::time_point deadline, detail::time_point now) noexcept {

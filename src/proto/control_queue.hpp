@@ -65,6 +65,21 @@ class control_queue {
     return true;
   }
 
+  /// Whether a frame other than credit waits: the peer waits for it.
+  bool owes() const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const entry& e) { return e.kind() != frame_kind::credit; });
+  }
+
+  /// The frames that tell the peer of something done: they are true also after the end of the
+  /// connection. Without memory for all of them, the first ones.
+  control_queue deeds() const noexcept {
+    control_queue done;
+    for (const entry& e : entries_)
+      if (is_deed(e.kind()) && done.add(e) != errc::ok) break;
+    return done;
+  }
+
   /// The first frame has left.
   void pop() noexcept {
     count_one(front(), false);
@@ -80,6 +95,11 @@ class control_queue {
   static constexpr bool is_answer(frame_kind kind) noexcept {
     return kind == frame_kind::cts || kind == frame_kind::fin_ack || kind == frame_kind::matched ||
            kind == frame_kind::cancelled || kind == frame_kind::stop_data;
+  }
+
+  static constexpr bool is_deed(frame_kind kind) noexcept {
+    return kind == frame_kind::fin_ack || kind == frame_kind::matched ||
+           kind == frame_kind::cancelled || kind == frame_kind::accessed;
   }
 
   void count_one(const entry& e, bool comes) noexcept {

@@ -138,6 +138,15 @@ bool frame_writer::unsent() const noexcept {
          (connection_->several() && connection_->several()->owes());
 }
 
+/// A peer that has closed the connection, and left since, takes no answer.
+bool frame_writer::owes() const noexcept {
+  if (connection_->now() == peer_connection::state::lost) return false;
+  if (connection_->gone() && !connection_->link()) return false;
+  return controls_.owes() || serving_ != 0 ||
+         (connection_->several() && connection_->several()->owes()) ||
+         (connection_->link() && connection_->link()->unwritten());
+}
+
 void frame_writer::note_unsent() noexcept {
   const bool now = unsent();
   if (now != std::exchange(unsent_noted_, now)) connection_->owner().upkeep().has_unsent(now);

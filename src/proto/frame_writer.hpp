@@ -38,7 +38,7 @@ class frame_writer {
   /// \param immediate 0: it is not sent
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t immediate = 0) noexcept;
-  /// Queues the last frame to a peer that closed the connection. \return whether it is kept
+  /// Queues a frame for a peer that closed the connection. \return whether it is kept
   bool add_last(const control_queue::entry& last) noexcept { return add_control(last); }
   /// Tells that so many frames have arrived by that rail. A waiting frame is updated.
   void tell_arrived(std::uint64_t rail, std::uint64_t frames) noexcept;
@@ -103,6 +103,8 @@ class frame_writer {
   /// A frame that the peer waits for waits for space in the link; or the peer's multi-rail link,
   /// which may not be its link yet, owes frames of a rail that broke.
   bool unsent() const noexcept;
+  /// Whether the peer waits for a frame of this side's, also if there is no link yet.
+  bool owes() const noexcept;
   /// The result of `unsent` has changed, or may have.
   void note_unsent() noexcept;
   /// One more, or one fewer, read by the peer of this side's memory waits for space.

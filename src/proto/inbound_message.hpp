@@ -98,11 +98,14 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   std::array<std::byte, short_size> brief;
 
   std::uint32_t eager_units = 0;  ///< credit that the message holds
+  std::uint32_t reserved = 0;     ///< units of the budget that it holds without credit
   local_id sender_id = 0;         ///< the sender's number of the message; 0: it needs no answer
   bool rendezvous = false;        ///< the rest waits for an answer
   bool eager_done = false;        ///< all of the part that was not requested is here
   bool given_up = false;          ///< was matched, but is not wanted any more
   bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
+  bool used = false;              ///< not wanted any more because it has been read where it lies
+  bool cancel_came = false;       ///< the sender wants it back, and it was matched
   bool is_signal = false;         ///< it holds no credit: the receiver counts it
   bool is_call = false;           ///< unexpected, for the call table instead of a receive
   bool placing = false;           ///< the transport knows where its next frame belongs
@@ -126,13 +129,14 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     stored = nullptr;
     stored_size = charged = 0;
     allocated.reset();
-    eager_units = 0;
+    eager_units = reserved = 0;
     sender_id = id = read_id = 0;
     requested_at = fetched_at = {};
     rendezvous = eager_done = waits_for_link = given_up = readable = early = false;
     is_call = false;
     waits_in = nullptr;
-    measured = claimed = is_signal = expected = stopping = told = placing = false;
+    measured = claimed = is_signal = expected = stopping = told = placing = used = false;
+    cancel_came = false;
   }
 
   /// Whether `n` bytes may come in this form: null exactly if they were to lie where `place` said.
@@ -196,6 +200,21 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     if (stored) copy_in(into, stored, std::min(arrived, room));
     stored = nullptr;
     allocated.reset();
+  }
+
+  /// Whether all that has come of a matched message is in its receive's buffers, and no more.
+  bool is_all_there() const noexcept { return !placing && arrived <= room; }
+  /// Takes the message back from its receive, with what has come, to `stored`.
+  detail::recv_operation& take_back() noexcept {
+    detail::recv_operation& op = unmatch();
+    transports::scatter written(op.into.parts());
+    for (std::uint64_t n = 0; n != arrived;) {
+      const mutable_buffer run = written.run(arrived - n);
+      std::memcpy(stored + n, run.data(), run.size());
+      written.skip(run.size());
+      n += run.size();
+    }
+    return op;
   }
 
   /// Moves the message to another receive, to which the caller has copied the bytes received so

@@ -2,6 +2,7 @@
 // Matching: receives that wait for messages, and messages that wait for receives.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -29,13 +30,24 @@ class match_table {
 
   /// Posts a receive or a probe.
   void post(detail::match_operation& m) noexcept {
-    m.posted_at = ++posted_;
     m.queued = true;
-    list<detail::match_operation>& home = home_of(m);
+    bucket& home = home_of(m);
+    home.newest = m.posted_at = ++posted_;
     m.before = home.last;
     m.after = nullptr;
     (home.last ? home.last->after : home.first) = &m;
     home.last = &m;
+  }
+
+  /// For a receive that has met an unexpected message, in place of `post`.
+  void note_met(detail::match_operation& m) noexcept {
+    home_of(m).newest = m.posted_at = ++posted_;
+  }
+  /// Whether no receive has come after that one which could have taken a later message than its
+  /// own. False also if one has come that looks like it.
+  bool is_newest(const detail::match_operation& m, const peer* from,
+                 std::uint64_t tag) const noexcept {
+    return std::max(exact_[hash(from, tag)].newest, wild_.newest) <= m.posted_at;
   }
 
   /// Takes a match operation out again. Only while m.queued.
@@ -73,6 +85,10 @@ class match_table {
 
   /// Adds an unexpected message.
   void add(inbound_message& m) noexcept { unexpected_.add(m); }
+  /// Notes when a message came that has met its receive at once; `add_again` adds it if it comes
+  /// back.
+  void note_arrival(inbound_message& m) noexcept { unexpected_.stamp(m); }
+  void add_again(inbound_message& m) noexcept { unexpected_.add_again(m); }
   void remove(inbound_message& m) noexcept { unexpected_.remove(m); }
 
   /// Whether no unexpected message waits.
@@ -98,8 +114,8 @@ class match_table {
   template <class Action>
   void for_each_posted(Action act) const {
     for (const detail::match_operation* m = wild_.first; m; m = m->after) act(*m);
-    for (const list<detail::match_operation>& bucket : exact_)
-      for (const detail::match_operation* m = bucket.first; m; m = m->after) act(*m);
+    for (const bucket& one : exact_)
+      for (const detail::match_operation* m = one.first; m; m = m->after) act(*m);
   }
   /// How many were posted so far: their `posted_at` is at most that.
   std::uint64_t posted() const noexcept { return posted_; }
@@ -112,6 +128,9 @@ class match_table {
   struct list {
     Node* first = nullptr;
     Node* last = nullptr;
+  };
+  struct bucket : list<detail::match_operation> {
+    std::uint64_t newest = 0;  // posted_at of the last receive that came here
   };
   static constexpr std::size_t buckets = 1024;
 
@@ -131,7 +150,7 @@ class match_table {
       }
     };
     take_from(wild_);
-    for (list<detail::match_operation>& bucket : exact_) take_from(bucket);
+    for (bucket& one : exact_) take_from(one);
     return count == 0 ? nullptr : in_order(taken, count);
   }
 
@@ -145,7 +164,7 @@ class match_table {
     return from && (tag.mask & hashed_) == hashed_;
   }
 
-  list<detail::match_operation>& home_of(const detail::match_operation& m) noexcept {
+  bucket& home_of(const detail::match_operation& m) noexcept {
     return is_hashed(m.from, m.tag) ? exact_[hash(m.from, m.tag.value)] : wild_;
   }
   static void withdraw(list<detail::match_operation>& home, detail::match_operation& m) noexcept {
@@ -158,8 +177,8 @@ class match_table {
 
   const std::uint64_t hashed_;
   const std::uint64_t multiplier_;
-  std::array<list<detail::match_operation>, buckets> exact_{};
-  list<detail::match_operation> wild_{};
+  std::array<bucket, buckets> exact_{};
+  bucket wild_{};
   std::uint64_t posted_ = 0;
   unexpected_queue unexpected_;
 };

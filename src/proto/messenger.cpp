@@ -43,7 +43,10 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
     op.status = peers_.why_gone(op.from_id);
     return true;
   }
-  if (inbound_message* m = table_.find(op.from, op.tag)) return match(*m);
+  if (inbound_message* m = table_.find(op.from, op.tag)) {
+    table_.note_met(op);
+    return match(*m);
+  }
   if (const errc why = no_message(op.from); why != errc::ok) {
     op.status = why;
     return true;
@@ -143,9 +146,9 @@ bool messenger::start_held(detail::claimed_operation& op, inbound_message*& clai
   return true;
 }
 
-void messenger::discard(inbound_message& claimed) noexcept {
+void messenger::discard(inbound_message& claimed, bool used) noexcept {
   const runtime::engine::holder hold(engine_);
-  claimed.from->receiver().discard(claimed);
+  claimed.from->receiver().discard(claimed, used);
 }
 
 metrics messenger::snapshot() const {
@@ -164,6 +167,30 @@ metrics messenger::snapshot() const {
 bool messenger::unsent() const noexcept {
   const runtime::engine::holder hold(engine_);
   return peers_.any_of([](peer& p) { return p.writer().unsent(); });
+}
+
+void messenger::begin_end() noexcept {
+  const runtime::engine::holder hold(engine_);
+  ending_ = true;
+  sends_shortly_ = false;
+  peers_.for_each([](peer& p) { p.sender().leave_short_path(); });
+}
+
+/// Nobody takes what this process sends to itself.
+bool messenger::owes() const noexcept {
+  const runtime::engine::holder hold(engine_);
+  return peers_.any_of([this](const peer& p) { return !streams_.is_self(p.id()) && p.owes(); });
+}
+
+std::size_t messenger::give_up_debts(std::string_view why) noexcept {
+  const runtime::engine::holder hold(engine_);
+  std::size_t n = 0;
+  peers_.for_each([&](peer& p) {
+    if (streams_.is_self(p.id()) || !p.owes()) return;
+    ++n;
+    p.fail(errc::timed_out, why);
+  });
+  return n;
 }
 
 bool messenger::streams_linger() const noexcept {

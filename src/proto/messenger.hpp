@@ -72,6 +72,8 @@ class messenger {
   /// any peer is connected.
   void record_all() noexcept { sends_shortly_ = posts_shortly_ = false; }
   bool sends_shortly() const noexcept { return sends_shortly_; }
+  /// Whether a message with that tag comes too late.
+  bool refuses(std::uint64_t tag) const noexcept { return ending_ && begins_something(tag); }
 
   runtime::engine& engine() const noexcept { return engine_; }
   const messenger_settings& settings() const noexcept { return settings_; }
@@ -105,7 +107,8 @@ class messenger {
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   /// Any thread.
   std::optional<claimed_message> try_claim(peer* from, tag_mask tag) noexcept;
-  void discard(inbound_message& claimed) noexcept;  ///< any thread
+  /// As receiver::discard. Any thread.
+  void discard(inbound_message& claimed, bool used = false) noexcept;
 
   // --- the context ----------------------------------------------------------------------------
 
@@ -113,6 +116,16 @@ class messenger {
   /// Whether a peer has yet to be told something, such as that its message was received. Any
   /// thread.
   bool unsent() const noexcept;
+  /// The end begins: what this side has accepted or owes goes on, and nothing new begins. Any
+  /// thread.
+  void begin_end() noexcept;
+  bool is_ending() const noexcept { return ending_; }
+  /// Whether anything that was accepted from the application, or is owed to a peer, has not left.
+  /// Any thread.
+  bool owes() const noexcept;
+  /// Gives up the peers to which something is owed: they are told `why`, and so are the operations
+  /// here. Any thread. \return how many
+  std::size_t give_up_debts(std::string_view why) noexcept;
   /// Whether a stream without a handle waits for its end. After close_all: not for long. Any
   /// thread.
   bool streams_linger() const noexcept;
@@ -143,6 +156,7 @@ class messenger {
   group_table groups_{*this};
   peer_upkeep upkeep_;
   peer_registry peers_;
+  bool ending_ = false;  // begin_end was called
   bool closed_ = false;  // close_all was called
   connector* connector_ = nullptr;
   scheme_cost_table costs_;

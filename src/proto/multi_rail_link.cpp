@@ -377,6 +377,12 @@ void multi_rail_link::let_go() noexcept {
   }
 }
 
+bool multi_rail_link::unwritten() const noexcept {
+  return std::any_of(rails_.begin(), rails_.end(), [](const auto& l) {
+    return l->out && l->now == rail::state::open && l->out->unwritten();
+  });
+}
+
 bool multi_rail_link::unconsumed() const noexcept {
   return std::any_of(rails_.begin(), rails_.end(),
                      [](const auto& l) { return l->out && l->out->unconsumed(); });

@@ -189,7 +189,7 @@ rma* peer::rma_parts() noexcept {
 bool peer::start(detail::rma_operation& op) noexcept {
   if (op.order.to.id != id())
     op.status = owner().peers().why_gone(op.order.to.id);
-  else if (connection_.closing() || gone())
+  else if (connection_.closing() || gone() || owner().is_ending())
     op.status = connection_.refusal();
   else if (rma* const parts = rma_parts())
     return parts->initiator.start(op);

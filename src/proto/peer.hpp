@@ -90,6 +90,8 @@ class alignas(64) peer final : public transports::frame_sink,
   detail::time_point oldest_stop() const noexcept;
   /// This side closes: operations that have begun end in good order, and no new one begins.
   void close() noexcept;
+  /// Whether this side has accepted something, or owes something, that the peer has not got yet.
+  bool owes() const noexcept;
   /// Frees the link, after fail.
   void drop_link() noexcept;
 

@@ -4,7 +4,8 @@
 //   this side closes                        PEER
 //   close: say_bye, after the sends
 //   that have begun: bye (good_bye) ------> on_good_bye: its connection is closed
-//                    <--------------------- bye (bye_answer), behind all that it had sent
+//                    <--------------------- bye (bye_answer), behind all that it had sent, and its
+//                                           answers to what it has received
 //   on_bye_answer: closed
 #include <algorithm>
 #include <utility>
@@ -108,9 +109,12 @@ bool peer::on_good_bye() noexcept {
                                     {bye_answer, 0, 0}};
   // First, because letting go of memory may take the link along.
   const bool answered = now() == state::open && writer_.add_last(thanks) && writer_.flush();
+  control_queue deeds = answered ? control_queue() : writer_.controls().deeds();
   fail(errc::closed, connection_.closing() ? closed_by_this_side : "the peer closed it");
   if (answered) return true;
-  if (!writer_.add_last(thanks)) {
+  bool kept = true;
+  for (; kept && !deeds.empty(); deeds.pop()) kept = writer_.add_last(deeds.front());
+  if (!kept || !writer_.add_last(thanks)) {
     // No memory for it: the end of the connection tells the peer.
     owner().connections().disconnected(*this);
     return true;
@@ -121,6 +125,11 @@ bool peer::on_good_bye() noexcept {
   else if (needs_link)
     owner().connections().connect(*this);
   return true;
+}
+
+bool peer::owes() const noexcept {
+  return writer_.owes() ||
+         (!gone() && (sender_.any_under_way() || (rma_ && rma_->initiator.any_under_way())));
 }
 
 void peer::drop_link() noexcept {

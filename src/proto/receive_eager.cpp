@@ -69,7 +69,9 @@ bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
   recv_operation* const op = take_receive(what);
   if (!op) return false;
   writer_->flow().pass(units_of(h.size));
-  if (make_room(*op, what)) {
+  if (!make_room(*op, what)) {
+    ++connection_->owner().counts().messages_dropped;
+  } else {
     count(h.size);
     transports::scatter pieces(op->into.parts());
     copy_in(pieces, data, h.size);
@@ -125,6 +127,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   const received what{connection_->id(), {h.tag}, total, immediate};
   recv_operation* receive = nullptr;
   if (!call) {
+    connection_->owner().table().note_arrival(in);
     receive = take_receive(what);
     in.given_up = receive ? !make_room(*receive, what) : is_revoked(h.tag);
   } else if (const call_tag t = unpack_call(h.tag); !is_valid(t, immediate)) {
@@ -269,8 +272,10 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
 
 bool receiver::on_cancel(const frame_extension& x) noexcept {
   inbound_message* const m = numbered_.find(x.a);
-  // Matched meanwhile, or taken by a claim: the sender gets the answer to its message instead.
-  if (!m || !m->unexpected() || (m->claimed && !m->waits_in)) return true;
+  // Matched meanwhile, or taken by a claim: the sender gets the answer to its message instead. Of
+  // one that is unexpected again it may have it.
+  if (m && m->receive) m->cancel_came = true;
+  if (!m || !m->unexpected() || (m->claimed && !m->waits_in) || m->id != 0) return true;
   if (m->is_call)
     connection_->owner().calls().take_back(*m);
   else
@@ -287,6 +292,7 @@ bool receiver::keep_unexpected(inbound_message& m) noexcept {
   owner.engine().trace().instant(runtime::trace::kind::unexpected, connection_->id(), m.total);
   m.is_call = m.claimed = is_call(m.tag);
   const bool known = !m.is_call || owner.calls().on_begun(*peer_, unpack_call(m.tag));
+  ++owner.counts().unexpected_messages;
   if (!known || !owner.memory().store(m)) {
     writer_->flow().forget(m.eager_units);
     release(m);

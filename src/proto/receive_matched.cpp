@@ -49,13 +49,15 @@ void receiver::drop(inbound_message& m) noexcept {
   discard(m);
 }
 
-void receiver::discard(inbound_message& m) noexcept {
+void receiver::discard(inbound_message& m, bool used) noexcept {
   m.claimed = false;
+  m.used = used;
   connection_->owner().memory().unstore(m);
   m.stored = nullptr;
   m.allocated.reset();
   m.given_up = true;
   if (!connection_->gone()) return on_matched(m);
+  if (used) count(m.total);
   writer_->release_credit(std::exchange(m.eager_units, 0));
   release(m);
 }
@@ -98,16 +100,63 @@ void receiver::finish(inbound_message& m) noexcept {
   runtime::engine& engine = connection_->owner().engine();
   if (m.rendezvous)
     engine.trace().end(trace::kind::receive_rendezvous, connection_->id(), m.sender_id);
-  if (!m.given_up) {
-    fill_in(m);
-    engine.end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
+  if (m.unexpected()) {  // again: it waits like any message that is whole
+    rendezvous_->forget(m);
+    free_number(m);
+    m.rendezvous = false;
+  } else {
+    if (m.used)
+      count(m.total);
+    else if (m.given_up)
+      ++connection_->owner().counts().messages_dropped;
+    if (!m.given_up) {
+      fill_in(m);
+      engine.end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
+    }
+    release(m);
   }
-  release(m);
   rendezvous_->fetch_waiting();
+}
+
+/// Messages that one frame could have carried: of these none is dropped because its receive was
+/// stopped. They need an answer, and can be stopped before it comes, where the sender has no
+/// credit.
+bool receiver::spares(const inbound_message& m) noexcept {
+  return m.tag < first_reserved_tag && m.total <= one_frame;
+}
+
+/// The message is unexpected again, at its place in the order of arrival. Not if a later receive
+/// may have taken a later message in its place, if the link may be writing to the memory, or if the
+/// budget for unexpected messages is used up.
+bool receiver::put_back(inbound_message& m) noexcept {
+  messenger& owner = connection_->owner();
+  if (m.early || m.in_hands_of_link() || connection_->several() ||
+      (m.rendezvous && !m.eager_done) || !m.is_all_there() ||
+      !owner.table().is_newest(*m.receive, peer_, m.tag))
+    return false;
+  m.stored_size = m.total;
+  if (!owner.memory().store_again(m)) return false;
+  owner.engine().end(m.take_back(), errc::stopped);
+  m.measured = false;
+  rendezvous_->stop_waiting(m);
+  if (!m.rendezvous) free_number(m);  // the sender has its answer
+  owner.table().add_again(m);
+  if (m.cancel_came) on_cancel({m.sender_id, 0, 0});
+  return true;
+}
+
+/// The sender may use its number of the message again.
+void receiver::free_number(inbound_message& m) noexcept {
+  if (const local_id number = std::exchange(m.sender_id, local_id{0}); number != 0)
+    numbered_.erase(number);
 }
 
 void receiver::give_up(inbound_message& m) noexcept {
   if (m.stopping) return;
+  if (spares(m)) {
+    m.stopping = !put_back(m);
+    return;
+  }
   if (m.early) {
     stop(m);
     return rendezvous_->end_early(m);
@@ -133,7 +182,7 @@ void receiver::stop(inbound_message& m) noexcept {
 void receiver::release(inbound_message& m) noexcept {
   messenger& owner = connection_->owner();
   rendezvous_->forget(m);
-  if (m.sender_id != 0) numbered_.erase(m.sender_id);
+  free_number(m);
   if (m.is_signal) --signals_;
   if (m.unexpected()) owner.memory().unstore(m);
   owner.messages().give_back(m);
@@ -156,6 +205,7 @@ void receiver::fail(errc why) noexcept {
     current_ = nullptr;
   }
   const auto drop = [&](inbound_message& m) {
+    if (m.unexpected()) return;  // it is swept, or its claim finds it
     if (&m == current_) current_ = nullptr;
     if (m.receive) owner.engine().end(m.unmatch(), why);
     release(m);

@@ -45,12 +45,17 @@ class receiver {
   /// A receive takes a message that was unexpected so far. \return true if it is complete
   bool deliver(inbound_message& m, detail::recv_operation& op) noexcept;
   /// As if a receive without memory took a claimed message.
-  void discard(inbound_message& m) noexcept;
+  /// \param used it was read where it lies, and counts as received
+  void discard(inbound_message& m, bool used = false) noexcept;
   /// The same for an unexpected message.
   void drop(inbound_message& m) noexcept;
-  /// The receive was stopped. It ends at once, unless the link may be writing to its memory.
-  /// Further bytes of the message are dropped, and its sender is told that they are not needed.
+  /// The receive was stopped. It ends at once, unless the link may be writing to its memory. A
+  /// short message is unexpected again; where its order would suffer, the receive ends well when
+  /// all of it is here. Further bytes of a longer one are dropped, and its sender is told that they
+  /// are not needed.
   void give_up(inbound_message& m) noexcept;
+  /// Whether the message outlives a receive that is stopped.
+  static bool spares(const inbound_message& m) noexcept;
   /// The receive ends stopped, and the message goes on without it.
   void stop(inbound_message& m) noexcept;
   /// The message under way with that number of the sender's; null: none.
@@ -100,10 +105,12 @@ class receiver {
   bool keep_unexpected(inbound_message& m) noexcept;
   bool is_revoked(std::uint64_t tag) const noexcept;
 
+  bool put_back(inbound_message& m) noexcept;
   void on_matched(inbound_message& m) noexcept;
   void go_on(inbound_message& m) noexcept;
   void fill_in(inbound_message& m) noexcept;
   void release(inbound_message& m) noexcept;
+  void free_number(inbound_message& m) noexcept;
 
   peer* peer_;
   peer_connection* connection_;

@@ -67,7 +67,7 @@ void rendezvous_receiver::on_transferred(std::uint64_t id, bool well) noexcept {
     has_read(*m);
   } else {
     m->readable = false;
-    if (m->stopping) receiver_->stop(*m);
+    if (m->stopping && !receiver::spares(*m)) receiver_->stop(*m);
     fetch(*m);
   }
   fetch_waiting();

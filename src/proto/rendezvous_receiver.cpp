@@ -107,6 +107,14 @@ void rendezvous_receiver::wait_for_link(inbound_message& m) noexcept {
   last_waiting_ = &m;
 }
 
+void rendezvous_receiver::stop_waiting(inbound_message& m) noexcept {
+  if (!std::exchange(m.waits_for_link, false)) return;
+  inbound_message* before = nullptr;
+  for (inbound_message* i = first_waiting_; i != &m; i = i->next_to_ask) before = i;
+  (before ? before->next_to_ask : first_waiting_) = m.next_to_ask;
+  if (last_waiting_ == &m) last_waiting_ = before;
+}
+
 void rendezvous_receiver::fetch_all_waiting() noexcept {
   inbound_message *m = std::exchange(first_waiting_, nullptr), *const last = last_waiting_;
   while (m && !first_waiting_) {

@@ -40,8 +40,10 @@ class rendezvous_receiver {
   void ended(inbound_message& m) noexcept;
   /// The message is finished: its number is free.
   void forget(inbound_message& m) noexcept {
-    if (m.id != 0) asked_.erase(m.id);
+    if (const local_id id = std::exchange(m.id, local_id{0}); id != 0) asked_.erase(id);
   }
+  /// It asks for its payload when it has met another receive.
+  void stop_waiting(inbound_message& m) noexcept;
 
   /// Whether no message waits for its payload.
   bool none() const noexcept { return asked_.none() && reads_.none(); }

@@ -51,6 +51,7 @@ bool rma_initiator::start(rma_operation& op) noexcept {
     return true;
   }
   connection_->owner().engine().pending(op);
+  ++under_way_;
   go_on(op);
   return false;
 }
@@ -172,7 +173,7 @@ void rma_initiator::cancel(rma_operation& op) noexcept {
     // The peer may still do it, but no operation waits for the answer.
     asked_.replace(op.id, stopped_);
     op.id = 0;
-    connection_->owner().engine().end(op, errc::stopped);
+    end(op, errc::stopped);
     return;
   }
   writer_->resume_all(true);
@@ -199,10 +200,25 @@ void rma_initiator::finish(rma_operation& op, errc status) noexcept {
     ++n.rma_started;
     n.bytes_put += op.order.data.size();
     n.bytes_got += op.order.into.size();
+    if (op.next_step && !op.cancel_requested && op.next_step(op)) return begin_again(op);
   }
   const std::uint16_t id = std::exchange(op.id, 0);
-  connection_->owner().engine().end(op, status);
+  end(op, status);
   if (id != 0) free_number(id);
+}
+
+/// The next step, whose bytes and answers are its own.
+void rma_initiator::begin_again(rma_operation& op) noexcept {
+  const std::uint16_t id = std::exchange(op.id, 0);
+  op.done = 0;
+  op.asked = op.asks = op.granted = op.by_frames = false;
+  free_number(id);
+  go_on(op);
+}
+
+void rma_initiator::end(rma_operation& op, errc status) noexcept {
+  --under_way_;
+  connection_->owner().engine().end(op, status);
 }
 
 void rma_initiator::free_number(std::uint16_t id) noexcept {
@@ -315,7 +331,7 @@ void rma_initiator::fail(errc why) noexcept {
     if (&op == &stopped_) return true;
     if (!op.asked && !op.held_by_link) return false;  // its protocol ends it
     op.id = 0;
-    connection_->owner().engine().end(op, why);
+    end(op, why);
     return true;
   });
   numbers_.resume_all(false);

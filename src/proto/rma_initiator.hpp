@@ -47,6 +47,8 @@ class rma_initiator {
   /// Of the accesses that were stopped while the link copied, and have not ended, the first stop;
   /// else time_point::max().
   detail::time_point oldest_stop() const noexcept;
+  /// Whether an access has not ended.
+  bool any_under_way() const noexcept { return under_way_ != 0; }
   /// The connection has ended: ends all accesses that were sent to the peer. The link has let go of
   /// all memory.
   void fail(errc why) noexcept;
@@ -70,13 +72,16 @@ class rma_initiator {
   void copied(detail::rma_operation& op) noexcept;
   void give_up(detail::rma_operation& op, errc status) noexcept;
   void finish(detail::rma_operation& op, errc status) noexcept;
+  void end(detail::rma_operation& op, errc status) noexcept;
+  void begin_again(detail::rma_operation& op) noexcept;
   void free_number(std::uint16_t id) noexcept;
 
   peer_connection* connection_;
   frame_writer* writer_;
   id_table<detail::rma_operation> asked_;
   stopped_operation stopped_;
-  waiters numbers_;  // for a number in asked_
+  waiters numbers_;            // for a number in asked_
+  std::size_t under_way_ = 0;  // operations of this side
 };
 
 }  // namespace weft::proto

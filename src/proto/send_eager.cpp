@@ -50,6 +50,10 @@ bool sender::start_now(send_operation& op) noexcept {
     op.status = connection_->owner().peers().why_gone(request.to.id);
     return true;
   }
+  if (connection_->owner().refuses(request.tag.value)) [[unlikely]] {
+    op.status = errc::closed;
+    return true;
+  }
   op.size = request.data.size();
   if (op.cancel_requested || op.size > max_message) {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;

@@ -15,6 +15,7 @@ using transports::post;
 
 void sender::begin(send_operation& op, bool has_turn) noexcept {
   connection_->owner().engine().pending(op);
+  ++under_way_;
   const bool signals = op.request.mode == send_mode::signal;
   if ((signals ? send_signal(op) : send_message(op, has_turn)).started) return;
   if (op.begun)  // the peer waits for the rest; the turn is kept, so that no other message begins
@@ -159,6 +160,7 @@ errc sender::status_of(frame_kind answer) const noexcept {
 }
 
 void sender::finish(send_operation& op, errc status) noexcept {
+  --under_way_;
   if (status == errc::ok) count(op);
   connection_->owner().engine().end(op, status);
 }

@@ -30,6 +30,10 @@ class sender {
   void cancel(detail::send_operation& op) noexcept;
   /// The largest message that always goes in one frame, in bytes; 0: there is no link yet.
   std::size_t small_limit() const noexcept { return small_limit_; }
+  /// Whether a message has begun, or waits for its turn, and has not ended.
+  bool any_under_way() const noexcept { return under_way_ != 0; }
+  /// Every later message is asked whether it may begin: none takes the short path.
+  void leave_short_path() noexcept { short_end_ = 0; }
   /// Whether a message may begin at once: no other one is being begun.
   bool is_free() const noexcept { return connection_->is_open() && !order_.held(); }
 
@@ -86,6 +90,7 @@ class sender {
   std::size_t eager_limit_ = 0;  // bytes of the largest message that goes without a handshake
   bool measures_ = false;        // traits::measures_payloads, and eager data is automatic
   bool inlines_ = true;          // the beginning of a long message goes with its request
+  std::size_t under_way_ = 0;    // messages that a protocol sends
   send_order order_;
   rendezvous_sender rendezvous_;
   std::unique_ptr<early_sends> early_;  // null: early receives are not used

@@ -21,7 +21,8 @@ served_call::served_call(call_table& table, peer& from, std::shared_ptr<call_han
       handler_(std::move(h)),
       message_(m),
       what_(what) {
-  if (m && m->complete()) whole_ = m->stored;
+  is_whole_ = m && m->complete();
+  if (is_whole_) whole_ = m->stored;
   on = handler_ && handler_->on ? handler_->on : table.owner().engine().coroutine_home();
   table.began(*this);
 }
@@ -149,7 +150,8 @@ const_buffer served_call::data() const noexcept {
 
 void served_call::discard() noexcept {
   whole_ = nullptr;
-  if (inbound_message* const m = std::exchange(message_, nullptr)) table_.owner().discard(*m);
+  if (inbound_message* const m = std::exchange(message_, nullptr))
+    table_.owner().discard(*m, is_whole_);
 }
 
 detail::send_request served_call::reply_request(const_buffer data,
@@ -220,7 +222,7 @@ void served_call::send_last(call_status status) noexcept {
 void served_call::leave() noexcept {
   if (parts_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   call_table::host* const waits = table_.its_host();
-  if (message_) table_.owner().discard(*message_);
+  discard();
   {
     const engine::holder hold(table_.owner().engine());
     table_.ended(*this);

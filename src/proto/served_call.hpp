@@ -110,6 +110,7 @@ class served_call final : public operation, detail::detached_task_owner {
   std::shared_ptr<call_handler> handler_;
   inbound_message* message_;
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
+  bool is_whole_ = false;             // and were from the beginning
   const call_facts what_;
   const detail::send_operation* replying_ = nullptr;  // progress lock held, as is the next one
   bool replied_ = false;

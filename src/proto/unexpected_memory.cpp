@@ -18,7 +18,6 @@ unexpected_memory::unexpected_memory(std::size_t budget, std::optional<std::size
 }
 
 bool unexpected_memory::store(inbound_message& m) noexcept {
-  ++counts_->unexpected_messages;
   m.charged = sizeof m;
   if (m.stored_size > inbound_message::short_size) {
     m.allocated.reset(static_cast<std::byte*>(std::malloc(m.stored_size)));
@@ -32,6 +31,13 @@ bool unexpected_memory::store(inbound_message& m) noexcept {
   counts_->unexpected_bytes_now += m.charged;
   counts_->unexpected_bytes_peak =
       std::max(counts_->unexpected_bytes_peak, counts_->unexpected_bytes_now);
+  return true;
+}
+
+bool unexpected_memory::store_again(inbound_message& m) noexcept {
+  const std::uint32_t units = units_of(m.stored_size);
+  if (left_ < units || !store(m)) return false;
+  left_ -= m.reserved = units;
   return true;
 }
 
@@ -53,6 +59,7 @@ void unexpected_memory::trim(inbound_message& m) noexcept {
 
 void unexpected_memory::unstore(inbound_message& m) noexcept {
   counts_->unexpected_bytes_now -= std::exchange(m.charged, 0);
+  give_back(std::exchange(m.reserved, 0));
 }
 
 std::uint32_t unexpected_memory::take(std::uint32_t units) noexcept {

@@ -32,6 +32,9 @@ class unexpected_memory {
 
   /// Gives a message memory for `stored_size` bytes. \return false: there is none
   bool store(inbound_message& m) noexcept;
+  /// The same for a message that holds no credit any more: its units are taken from the budget
+  /// while it is unexpected. \return false: there is no memory, or the budget is used up
+  bool store_again(inbound_message& m) noexcept;
   /// The message is no longer unexpected. Its memory stays until its bytes are copied.
   void unstore(inbound_message& m) noexcept;
   /// No more of the message comes without a request: memory beyond `arrived` is freed.

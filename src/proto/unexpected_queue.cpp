@@ -71,25 +71,34 @@ void unexpected_queue::shrink() noexcept {
   if (size() % per_chunk == 0) chunks_.pop_back();
 }
 
-void unexpected_queue::add(inbound_message& m) noexcept {
-  m.arrived_as = ++came_;
-  ++count_;
-  if (inbound_message* const oldest = ring(m.from, m.tag)) {
-    m.ring_before = std::exchange(oldest->ring_before, &m);
-    m.ring_after = oldest;
-    m.ring_before->ring_after = &m;
-    m.oldest = false;
-  } else {
-    m.ring_before = m.ring_after = &m;
-    m.oldest = true;
-    home(m.from, m.tag).add(m);
-    if (++rings_ > size()) grow();
+/// The oldest message comes after the last one. A message that comes back looks from the oldest one
+/// on: messages with its tag that came before it came back as well.
+void unexpected_queue::enter_ring(inbound_message& m) noexcept {
+  inbound_message* const oldest = ring(m.from, m.tag);
+  m.oldest = !oldest || m.arrived_as < oldest->arrived_as;
+  inbound_message* after = oldest;
+  if (oldest && oldest->ring_before->arrived_as > m.arrived_as)
+    while (after->arrived_as < m.arrived_as) after = after->ring_after;
+  m.ring_after = after ? after : &m;
+  m.ring_before = after ? std::exchange(after->ring_before, &m) : &m;
+  m.ring_before->ring_after = &m;
+  if (!m.oldest) return;
+  if (oldest) {
+    oldest->oldest = false;
+    home(m.from, m.tag).remove(*oldest);
   }
+  home(m.from, m.tag).add(m);
+  if (!oldest && ++rings_ > size()) grow();
+}
+
+void unexpected_queue::add_again(inbound_message& m) noexcept {
+  ++count_;
+  enter_ring(m);
   unexpected_of_peer& of = m.from->unexpected;
   of.whose = m.from;
   if (of.none()) peers_.add(of);
-  of.of(m.tag).add(m);
-  if (m.tag < first_reserved_tag) all_.add(m);
+  of.of(m.tag).add_in_order(m);
+  if (m.tag < first_reserved_tag) all_.add_in_order(m);
 }
 
 void unexpected_queue::remove(inbound_message& m) noexcept {

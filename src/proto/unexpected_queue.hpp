@@ -14,7 +14,7 @@
 
 namespace weft::proto {
 
-/// A list whose links are in its nodes.
+/// A list whose links are in its nodes. Some are in order of arrival.
 template <class Node, auto Previous, auto Next>
 struct linked {
   Node* first = nullptr;
@@ -25,6 +25,23 @@ struct linked {
     n.*Next = nullptr;
     (last ? last->*Next : first) = &n;
     last = &n;
+  }
+  /// Adds a node to a list in order of arrival. Looks from both ends: a new message is the last
+  /// one, and one that comes back is mostly among the first.
+  void add_in_order(Node& n) noexcept {
+    Node *before = last, *after = first;
+    while (before && before->arrived_as > n.arrived_as) {
+      if (after->arrived_as > n.arrived_as) {
+        before = after->*Previous;
+        break;
+      }
+      before = before->*Previous;
+      after = after->*Next;
+    }
+    n.*Previous = before;
+    n.*Next = before ? before->*Next : first;
+    (before ? before->*Next : first) = &n;
+    (n.*Next ? n.*Next->*Previous : last) = &n;
   }
   void remove(Node& n) noexcept {
     (n.*Previous ? n.*Previous->*Next : first) = n.*Next;
@@ -60,7 +77,15 @@ class unexpected_queue {
   /// \param hashed bits of a tag that the hash uses \throws std::bad_alloc
   unexpected_queue(std::uint64_t hashed, std::uint64_t secret);
 
-  void add(inbound_message& m) noexcept;
+  /// Gives a message its place in the order of arrival.
+  void stamp(inbound_message& m) noexcept { m.arrived_as = ++came_; }
+  /// Adds a message that has come.
+  void add(inbound_message& m) noexcept {
+    stamp(m);
+    add_again(m);
+  }
+  /// Adds a stamped message, where it belongs by the order of arrival.
+  void add_again(inbound_message& m) noexcept;
   void remove(inbound_message& m) noexcept;
   bool none() const noexcept { return count_ == 0; }
 
@@ -89,6 +114,7 @@ class unexpected_queue {
   }
   bucket_list& home(const peer* from, std::uint64_t tag) const noexcept;
   inbound_message* ring(const peer* from, std::uint64_t tag) const noexcept;
+  void enter_ring(inbound_message& m) noexcept;
   inbound_message* find_exact(const peer* from, tag_mask tag) const noexcept;
   inbound_message* find_from_any(tag_mask tag) const noexcept;
   void grow() noexcept;

@@ -156,6 +156,10 @@ class link {
   /// \param what as `expose` or `expect` returned it
   virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
 
+  /// True while frames that the link has taken still need this process to go on their way: they
+  /// would be lost with it.
+  virtual bool unwritten() const noexcept { return false; }
+
   /// True while the peer has not yet read everything that was sent.
   virtual bool unconsumed() const noexcept = 0;
 

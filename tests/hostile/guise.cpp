@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "connections/link_message.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/shm/wire.hpp"
@@ -84,7 +85,7 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
       transports_.push_back(make_part(parts[i], turns));
       turns.add(*transports_.back()->poll_hook());
       ties.push_back(std::make_unique<tie>(
-          static_cast<std::uint16_t>(place), static_cast<std::uint8_t>(i),
+          connections::place_in(names, place), static_cast<std::uint8_t>(i),
           static_cast<std::uint8_t>(parts.size() - 1), *transports_.back(), memory, told));
     }
   }

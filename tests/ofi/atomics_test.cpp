@@ -295,3 +295,70 @@ TEST_CASE("ofi: atomics in all forms of their calls, with counters", "[memory]")
   wait_for(p.a.written.get(), 3);
   CHECK(there[0] == 0);
 }
+
+TEST_CASE("ofi: accesses in several steps go on while their initiator makes no call", "[memory]") {
+  const through way(GENERATE("self,shm", "self,tcp"));
+  pair p({}, by_address);
+  std::uint64_t words[8] = {};
+  const exposed there(p.b, std::as_writable_bytes(std::span(words)));
+  const auto becomes = [&](unsigned at, auto value) {
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    decltype(value) found{};
+    do {
+      std::memcpy(&found, &words[at], sizeof found);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } while (found != value && std::chrono::steady_clock::now() < late);
+    return found == value;
+  };
+  const std::uint64_t seven = 7;
+  const std::uint32_t three = 3;
+  const double half = 0.5;
+  REQUIRE(fi_inject_atomic(p.a.ep.get(), &seven, 1, p.to_b, there.at(0), there.key(), FI_UINT64,
+                           FI_ATOMIC_WRITE) == 0);
+  CHECK(becomes(0, seven));
+  REQUIRE(fi_inject_atomic(p.a.ep.get(), &three, 1, p.to_b, there.at(8), there.key(), FI_UINT32,
+                           FI_SUM) == 0);
+  CHECK(becomes(1, three));
+  REQUIRE(fi_inject_atomic(p.a.ep.get(), &half, 1, p.to_b, there.at(16), there.key(), FI_DOUBLE,
+                           FI_SUM) == 0);
+  CHECK(becomes(2, half));
+
+  // The data of a completion comes after all pieces of the write.
+  std::uint64_t first = 1, second = 2;
+  const iovec pieces[2] = {{&first, 8}, {&second, 8}};
+  const fi_rma_iov place{there.at(24), 16, there.key()};
+  fi_msg_rma m{};
+  m.msg_iov = pieces;
+  m.iov_count = 2;
+  m.addr = p.to_b;
+  m.rma_iov = &place;
+  m.rma_iov_count = 1;
+  m.data = 77;
+  REQUIRE(fi_writemsg(p.a.ep.get(), &m, FI_REMOTE_CQ_DATA) == 0);
+  fi_cq_tagged_entry e{};
+  ssize_t n = 0;
+  const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while ((n = fi_cq_read(p.b.cq.get(), &e, 1)) == -FI_EAGAIN &&
+         std::chrono::steady_clock::now() < late) {
+  }
+  REQUIRE(n == 1);
+  CHECK(e.data == 77);
+  CHECK(words[3] == 1);
+  CHECK(words[4] == 2);
+  p.next(p.a);
+}
+
+TEST_CASE("ofi: atomics in several steps, injected, are done when their endpoint has been closed",
+          "[memory]") {
+  pair p({}, by_address);
+  std::uint64_t words[8] = {};
+  const exposed there(p.b, std::as_writable_bytes(std::span(words)));
+  const double one = 1;
+  for (int i = 0; i != 100; ++i)
+    REQUIRE(fi_inject_atomic(p.a.ep.get(), &one, 1, p.to_b, there.at(0), there.key(), FI_DOUBLE,
+                             FI_SUM) == 0);
+  p.a.ep.reset();
+  double found = 0;
+  std::memcpy(&found, words, sizeof found);
+  CHECK(found == 100);
+}

@@ -177,8 +177,12 @@ void ledger::ended(message_record& m) {
 void ledger::ended(receive_record& r, const weft::received& got) {
   r.got = got;
   // A receive that was stopped while its message arrived tells the stream of the message.
-  if (r.status == errc::stopped && got.source != weft::no_peer)
+  if (r.status == errc::stopped && got.source != weft::no_peer) {
     ++dropped_[{static_cast<node>(got.source), r.at, got.tag.value}];
+    if (got.size <= weft::proto::one_frame && got.source != hostile)
+      log_.violation("{} was stopped, and a message of {} bytes was lost with it", name_of(r),
+                     got.size);
+  }
   if (r.went_well()) {
     const message_record* m = recognise(r);
     const auto from = static_cast<node>(got.source);

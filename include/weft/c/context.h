@@ -31,10 +31,11 @@ WEFT_API int weft_open(const weft_options* options, weft_context** made);
  * UNREACHABLE. */
 WEFT_API int weft_join(const char* address, const weft_options* options, weft_context** made);
 
-/* Ends a context and notifies its peers. Operations in flight end without a report; their memory is
- * the caller's again. All handles of the context become invalid. No other thread may be inside one
- * of its calls. Blocks, for a second at most if peers do not answer. Does nothing for NULL, and in
- * a child that fork() made later. */
+/* Ends a context and notifies its peers. Sends that have begun leave before. Other operations in
+ * flight end without a report; the memory of all of them is the caller's again. All handles of the
+ * context become invalid. No other thread may be inside one of its calls. Blocks until what was
+ * sent has left, for WEFT_LINGER at most, and then for a second at most if peers do not answer.
+ * Does nothing for NULL, and in a child that fork() made later. */
 WEFT_API void weft_close(weft_context* ctx);
 
 /* Makes the calling thread the home thread. The former home thread must not be inside a call. */

@@ -34,7 +34,8 @@ typedef struct weft_completion {
  * NULL that must not be: then *op is unchanged. */
 
 /* Asks an operation in flight to end. Its end is still reported, with STOPPED unless the request
- * was too late. If a receive is stopped while its message arrives, the message is lost. */
+ * was too late. If a receive is stopped while its message arrives, a message of up to 8 KiB waits
+ * for the next receive, and a longer one is lost. */
 WEFT_API void weft_cancel(weft_op* op);
 
 /* The details of an operation after the report of its end, until its memory is used again. */

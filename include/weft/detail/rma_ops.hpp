@@ -79,15 +79,21 @@ class rma_operation : public operation {
   void cancel() noexcept;
   std::string explain() const;
 
-  const rma_request order;
-  std::size_t done = 0;       ///< bytes sent, or received
-  std::uint64_t found = 0;    ///< the former word
-  std::uint16_t id = 0;       ///< names this operation in the peer's answer; 0: it has not begun
-  bool asked = false;         ///< all frames have left: the answer ends it
-  bool asks = false;          ///< it has asked for a grant
-  bool granted = false;       ///< it has a grant, and the peer waits for its end
-  bool held_by_link = false;  ///< the link copies: the operation ends after the copy
-  bool by_frames = false;     ///< the bytes go in frames, even if the link can copy
+  /// Called by the thread that makes progress, with the progress lock held, when the access has
+  /// been done: may make `order` the next step of it, at the same peer. \return whether there is
+  /// one
+  using step_fn = bool (*)(rma_operation& done) noexcept;
+
+  rma_request order;
+  step_fn next_step = nullptr;  ///< null: it has one step
+  std::size_t done = 0;         ///< bytes sent, or received
+  std::uint64_t found = 0;      ///< the former word
+  std::uint16_t id = 0;         ///< names this operation in the peer's answer; 0: it has not begun
+  bool asked = false;           ///< all frames have left: the answer ends it
+  bool asks = false;            ///< it has asked for a grant
+  bool granted = false;         ///< it has a grant, and the peer waits for its end
+  bool held_by_link = false;    ///< the link copies: the operation ends after the copy
+  bool by_frames = false;       ///< the bytes go in frames, even if the link can copy
   bool cancel_requested = false;
   std::chrono::steady_clock::time_point stopped_at{};  ///< set by a stop while held_by_link
   rma_refusal refusal = rma_refusal::none;

@@ -59,12 +59,26 @@ endpoint::endpoint(domain& of, const endpoint_facts& facts, void* context, const
 }
 
 endpoint::~endpoint() {
+  if (own_lane_) finish_sends(std::chrono::steady_clock::now() + linger_);
   if (!part_.whole) detach();
   claims_.clear();
   own_lane_.reset();
   own_context_.reset();  // ends operations in flight; no thread reads their ends any more
   for (completions& c : ended_)
     for (const record* r = c.waiting.first(); r; r = r->after) delete r->multi;
+}
+
+void endpoint::finish_sends(std::chrono::steady_clock::time_point until) noexcept {
+  if (!external_loop_ || context_->is_inherited()) return;
+  const int done = guarded([&] {
+    const auto over = [](void* e) { return static_cast<endpoint*>(e)->sending_ == 0; };
+    return external_loop_->wait(until, over, this) ? 0 : -FI_ETIMEDOUT;
+  });
+  if (done != 0)
+    warn(
+        "an endpoint is closed before all that was sent by it has left: WEFT_LINGER is the time, "
+        "in "
+        "milliseconds, for which fi_close waits");
 }
 
 /// Leaves the objects that it was bound to: no end is reported any more.
@@ -199,7 +213,9 @@ int endpoint::enable() {
 }
 
 lane& endpoint::own_lane() {
-  own_context_.emplace(domain_.chosen());
+  const options chosen = domain_.chosen();
+  linger_ = chosen.linger;
+  own_context_.emplace(chosen);
   return own_lane_.emplace(*own_context_, *names_);
 }
 

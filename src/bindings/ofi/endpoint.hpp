@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -122,10 +123,14 @@ class endpoint final : public fid_ep {
   }
   void note_end(record& r) noexcept;  ///< with the external loop held, as for all these functions
   void note_end(part& p) noexcept;
-  void note_end(update_record& r) noexcept;  ///< it may need another step
+  void note_end(update_record& r) noexcept;
   void note_end(arrival_record& r) noexcept;
   void recycle(record& r) noexcept;  ///< with the external loop held; its completion has been read
   void renew(multi_buffer& b) noexcept;
+
+  /// Waits until what it has accepted has left: messages, also injected ones, and accesses in all
+  /// their steps. What has not by then is told to libfabric's log, and given up later.
+  void finish_sends(std::chrono::steady_clock::time_point until) noexcept;
 
   users used;
   std::unique_ptr<endpoint> closed_before;  // of the same scalable endpoint, which owns the chain
@@ -179,7 +184,7 @@ class endpoint final : public fid_ep {
   }
   template <class Record, class Request>
   void post(external_loop::progress_guard& hold, slot& memory, const record& about,
-            const Request& r) noexcept;
+            const Request& r, detail::rma_operation::step_fn next = nullptr) noexcept;
   slot* take_slot() noexcept;  // with the external loop held; null: no memory
   ssize_t access(const access_call& c, record::kind what) noexcept;
   ssize_t scatter(std::span<const std::optional<detail::transfer_request>> parts,
@@ -208,6 +213,7 @@ class endpoint final : public fid_ep {
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
   const sep_context part_;
+  std::chrono::milliseconds linger_{};  // options::linger
   std::optional<weft::context> own_context_;
   std::optional<lane> own_lane_;
 
@@ -218,7 +224,8 @@ class endpoint final : public fid_ep {
 
   // With the external loop held.
   slots slots_;
-  record_list in_flight_;  // receives
+  record_list in_flight_;    // receives
+  std::size_t sending_ = 0;  // sends and accesses in flight
   std::array<completions, 2> ended_;
   bool closed_ = false;  // a part of a scalable endpoint, which is kept
 

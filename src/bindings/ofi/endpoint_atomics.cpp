@@ -42,6 +42,12 @@ bool goes_on(const value_change& c, std::uint64_t found, rma_request& order) noe
   return wanted != found;
 }
 
+/// The application may make no calls meanwhile: the thread that makes progress goes on.
+bool next_step(detail::rma_operation& done) noexcept {
+  auto& r = static_cast<update_record&>(done);
+  return goes_on(slot::around(r).change, r.found, r.order);
+}
+
 }  // namespace
 
 ssize_t endpoint::update(const atomic_call& c) noexcept {
@@ -60,26 +66,15 @@ ssize_t endpoint::update(const atomic_call& c) noexcept {
   change.place_at(c.address);
   const std::uint64_t word = c.address - c.address % word_size;
   post<update_record>(hold, *memory, its,
-                      first_step(change, *with, {weft_key(c.key), word, word_size}));
+                      first_step(change, *with, {weft_key(c.key), word, word_size}), &next_step);
   return 0;
 }
 
 /// With the external loop held.
 void endpoint::note_end(update_record& r) noexcept {
-  for (;;) {
-    const value_change& change = slot::around(r).change;
-    if (r.error != 0) break;
-    rma_request next = r.order;
-    if (!goes_on(change, r.found, next)) {
-      if (change.result) store_value(change.result, change.type, change.value_in(r.found));
-      break;
-    }
-    record its = r;
-    its.ended = false;
-    ::new (static_cast<void*>(&r)) update_record(its, detail::update_request{next});
-    if (!r.start_held()) return;
-    r.settle();
-  }
+  const value_change& change = slot::around(r).change;
+  if (r.error == 0 && change.result)
+    store_value(change.result, change.type, change.value_in(r.found));
   note_end(static_cast<record&>(r));
 }
 

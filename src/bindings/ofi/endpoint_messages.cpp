@@ -38,6 +38,7 @@ record about(const message_call& m, endpoint& of, record::kind what, std::uint64
 void endpoint::note_end(record& r) noexcept {
   const bool receive = r.what == record::kind::receive;
   if (receive) in_flight_.remove(r);
+  if (is_sent(r)) --sending_;
   const direction& d = direction_of(r);
   if (r.multi && (r.error != 0 || uses_up(*r.multi, r.size, least_room_))) r.flags |= FI_MULTI_RECV;
   if (d.counted) d.counted->count(r.error == 0);

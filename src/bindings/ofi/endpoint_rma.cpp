@@ -120,7 +120,8 @@ ssize_t endpoint::scatter(std::span<const std::optional<transfer_request>> parts
     return -FI_ENOMEM;
   }
   scattered& whole = *::new (static_cast<void*>(head.memory.data())) scattered(its);
-  whole.left = static_cast<std::uint32_t>(parts.size());
+  whole.left = whole.undone = static_cast<std::uint32_t>(parts.size());
+  ++sending_;
   for (std::size_t i = 0; i != parts.size(); ++i) start(*memory[i], whole, *parts[i]);
   return 0;
 }
@@ -130,6 +131,17 @@ void endpoint::start(slot& memory, scattered& whole, const transfer_request& r) 
   if (p.start_held()) note_end(p);
 }
 
+/// The memory's owner is told when all parts are there, since parts may overtake each other. By the
+/// thread that makes progress, with the progress lock held.
+bool part::tell_owner(detail::rma_operation& done) noexcept {
+  auto& last = static_cast<part&>(done);
+  scattered& whole = last.of;
+  if (--whole.undone != 0 || !whole.then) return false;
+  last.order = std::exchange(whole.then, {})->order;
+  whole.undone = 1;
+  return true;
+}
+
 // --- ends, with the external loop held ------------------------------------------------------
 
 void part::has_ended(operation& o) noexcept {
@@ -137,7 +149,6 @@ void part::has_ended(operation& o) noexcept {
   self.of.owner->note_end(self);
 }
 
-/// The memory's owner is told when all parts are there, since parts may overtake each other.
 void endpoint::note_end(part& p) noexcept {
   scattered& whole = p.of;
   slot& memory = slot::around(p);
@@ -145,13 +156,8 @@ void endpoint::note_end(part& p) noexcept {
     whole.record::status = p.status;
     whole.error = error_of(p);
   }
-  if (--whole.left == 0 && whole.then && whole.error == 0) {
-    const transfer_request last = *std::exchange(whole.then, {});
-    whole.left = 1;
-    return start(memory, whole, last);
-  }
   slots_.give_back(memory);
-  if (whole.left != 0) return;
+  if (--whole.left != 0) return;
   whole.ended = true;
   note_end(static_cast<record&>(whole));
 }

@@ -44,6 +44,12 @@ inline void tell_message(record& r, const notification& got) noexcept {
   r.data = got.value;
 }
 
+/// Whether the application may rely on it to leave.
+inline bool is_sent(const record& r) noexcept {
+  return r.what == record::kind::send || r.what == record::kind::read ||
+         r.what == record::kind::write;
+}
+
 /// A code of fi_errno.h.
 int error_of(errc status, detail::rma_refusal why) noexcept;
 
@@ -72,9 +78,11 @@ void in_flight<Operation>::has_ended(operation& o) noexcept {
 
 template <class Record, class Request>
 void endpoint::post(external_loop::progress_guard& hold, slot& memory, const record& its,
-                    const Request& r) noexcept {
+                    const Request& r, detail::rma_operation::step_fn next) noexcept {
   Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
+  if constexpr (std::is_base_of_v<detail::rma_operation, Record>) made.next_step = next;
   if constexpr (std::is_same_v<Record, receive_record>) in_flight_.push(made);
+  if (is_sent(made)) ++sending_;
   if (!hold.start(made)) return;
   made.settle();
   note_end(made);

@@ -102,18 +102,22 @@ using arrival_record = in_flight<detail::notified_operation>;   // of a peer's r
 /// of its own.
 struct scattered : record {
   explicit scattered(const record& about) noexcept : record(about) {}
-  std::optional<detail::transfer_request> then;  // posted last: tells the memory's owner
+  std::optional<detail::transfer_request> then;  // the last one goes on with it: tells the owner
   std::uint32_t left = 0;                        // transfers in flight
+  std::uint32_t undone = 0;                      // transfers that have not ended well
 };
 
 /// One of the transfers of a `scattered`.
 class part final : public detail::transfer_operation {
  public:
   part(scattered& whole, const detail::transfer_request& asked) noexcept
-      : transfer_operation(asked, &has_ended), of(whole) {}
+      : transfer_operation(asked, &has_ended), of(whole) {
+    next_step = &part::tell_owner;
+  }
   scattered& of;
 
  private:
+  static bool tell_owner(detail::rma_operation& done) noexcept;
   static void has_ended(operation& o) noexcept;
 };
 

@@ -50,6 +50,10 @@ scalable_endpoint::scalable_endpoint(domain& of, const fi_info& info, void* cont
 }
 
 scalable_endpoint::~scalable_endpoint() {
+  if (context_) {
+    const auto until = std::chrono::steady_clock::now() + linger_;
+    for (endpoint* e = closed_.get(); e; e = e->closed_before.get()) e->finish_sends(until);
+  }
   lanes_.clear();
   if (context_) domain_.remove(*context_);
   context_.reset();  // ends operations in flight, whose memory the closed contexts have
@@ -98,6 +102,7 @@ void scalable_endpoint::need_context() {
   if (context_) return;
   options o = domain_.chosen();
   o.lanes = static_cast<unsigned>(count_);
+  linger_ = o.linger;
   auto made = std::make_unique<weft::context>(std::move(o));
   domain_.add(*made);
   context_ = std::move(made);

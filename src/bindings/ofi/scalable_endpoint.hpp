@@ -54,7 +54,8 @@ class scalable_endpoint final : public fid_ep {
   const endpoint_facts facts_;
   const std::size_t count_;
   address_vector* names_ = nullptr;
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;                    // guards the members below
+  std::chrono::milliseconds linger_{};  // options::linger
   std::unique_ptr<weft::context> context_;
   std::vector<std::unique_ptr<lane>> lanes_;  // null: not used yet
   std::unique_ptr<endpoint> closed_;          // the last of a chain

@@ -21,6 +21,8 @@ struct settings {
   std::chrono::seconds peer_timeout{10};
   /// Connections to each peer, each preferably to another of its addresses.
   std::uint32_t links = 1;
+  /// How long bytes are written that a link has left behind.
+  std::chrono::milliseconds linger{500};
 };
 
 /// Tries whether there are TCP sockets at all.

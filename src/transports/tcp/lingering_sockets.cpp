@@ -20,11 +20,11 @@ void lingering_sockets::add(int fd, std::span<const std::byte> bytes) noexcept {
     r.bytes.reset(new std::byte[bytes.size()]);
     std::memcpy(r.bytes.get(), bytes.data(), bytes.size());
     r.end = bytes.size();
-    r.until = clock::now() + time_for_each;
+    r.until = clock::now() + time_for_each_;
     if (all_.size() == most) all_.pop_front();
     all_.push_back(std::move(r));
   } catch (const std::exception&) {
-    // No descriptor or memory: the bytes are lost, as they would be after time_for_each.
+    // No descriptor or memory: the bytes are lost, as they would be after their time.
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace weft::transports::tcp {
 
-/// Goes on writing the bytes that ended links left behind, each for half a second, without ever
+/// Goes on writing the bytes that ended links left behind, each for a limited time, without ever
 /// waiting: a peer that reads nothing blocks no other. Owned by the transport; progress lock held
 /// only.
 class lingering_sockets {
@@ -20,7 +20,9 @@ class lingering_sockets {
   using clock = std::chrono::steady_clock;
 
   static constexpr std::size_t most = 64;  ///< links; beyond it the oldest one's bytes are lost
-  static constexpr std::chrono::milliseconds time_for_each{500};
+
+  explicit lingering_sockets(std::chrono::milliseconds time_for_each) noexcept
+      : time_for_each_(time_for_each) {}
 
   /// \param fd of the connection, which stays open until the bytes have left, or their time is over
   void add(int fd, std::span<const std::byte> bytes) noexcept;
@@ -39,6 +41,7 @@ class lingering_sockets {
     clock::time_point until;
     bool move() noexcept;  // \return whether it is over
   };
+  const std::chrono::milliseconds time_for_each_;
   std::list<rest> all_;
 };
 

@@ -296,6 +296,11 @@ void stream_link::connection_changed() noexcept {
   notify_writable();
 }
 
+bool stream_link::unwritten() const noexcept {
+  const bool any = send_buffer_.size() != 0 || held_left_ != 0 || putting_;
+  return any && pair_.now() != pair::stage::ended;
+}
+
 bool stream_link::write_rest() noexcept {
   if (!ready() || (send_buffer_.size() == 0 && held_left_ == 0 && !putting_)) return true;
   if (!write()) return false;

@@ -86,7 +86,8 @@ class stream_link final : public link {
   }
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
 
-  // The peer's kernel has all that was sent, and wakes a sleeping thread there.
+  bool unwritten() const noexcept override;
+  // The peer's kernel has all that was written, and wakes a sleeping thread there.
   bool unconsumed() const noexcept override { return false; }
   void wake_peer() noexcept override { flush(); }
   std::string trouble() const override;

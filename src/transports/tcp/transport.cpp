@@ -40,6 +40,7 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
               .links = settings_.links,
               .fails_in_order = true},
       sockets_(runtime::make_epoll_wait_set()),
+      lingering_sockets_(settings_.linger),
       acceptor_(*sockets_, *this) {
   worth_polling = false;
 }

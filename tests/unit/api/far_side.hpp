@@ -18,6 +18,7 @@
 #include <weft/weft.hpp>
 
 #include "api/core.hpp"
+#include "connections/link_message.hpp"
 #include "support/catch.hpp"
 #include "support/silent_link.hpp"
 #include "transports/transport.hpp"
@@ -101,11 +102,16 @@ class stub_transport final : public transports::transport {
 };
 
 /// A wire-up message of two contexts that open links, as docs/wire-format.md has it.
-inline transports::wireup_message link_parcel(std::uint8_t kind, std::uint16_t place,
+/// The transports of the context of `met`.
+inline const std::vector<std::string> its_transports{"self", "first", "many", "second"};
+
+/// \param index of the transport in that list, or beyond it
+inline transports::wireup_message link_parcel(std::uint8_t kind, std::size_t index,
                                               std::uint8_t number = 0, std::uint8_t further = 0,
                                               const std::string& body = {}) {
   transports::wireup_message p =
       wireup::test::make_wireup_message(kind, std::string(8, '\0') + body);
+  const std::uint16_t place = connections::place_in(its_transports, index);
   std::memcpy(p.bytes.data(), &place, sizeof place);
   p.bytes[2] = static_cast<std::byte>(number);
   p.bytes[3] = static_cast<std::byte>(further);
@@ -156,7 +162,7 @@ class met {
  private:
   context make() {
     options o;
-    o.transports = {"self", "first", "many", "second"};
+    o.transports = its_transports;
     std::vector<detail::external_transport> guests;
     for (const char* name : {"first", "many", "second"})
       guests.push_back({name, [this, name](runtime::engine& e) {

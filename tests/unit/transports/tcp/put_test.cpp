@@ -19,7 +19,9 @@ frame_header frame_number(std::uint64_t n) { return {n, 0, 1, 0, 0}; }
 /// Two ends that can send to each other: lent memory needs answers.
 struct both {
   end a, b;
-  both() {
+  /// \param hosts of the counterparts, as `end::hosts`
+  explicit both(const std::vector<std::string>& hosts = {}) {
+    a.hosts = b.hosts = hosts;
     connect(a, b);
     connect(b, a);
     REQUIRE(eventually({&a, &b}, [&] { return connection(a).find(" to ") != std::string::npos; }));
@@ -86,6 +88,13 @@ TEST_CASE("tcp: lent memory is free when the peer has read it") {
   REQUIRE(eventually({&x.a, &x.b}, [&] { return x.a.in.transferred.size() == 2; }));
   CHECK(x.a.in.transferred == std::vector<std::uint64_t>{1, 2});
   CHECK(std::equal(out.begin(), out.end(), in.begin()));
+}
+
+TEST_CASE("tcp: memory is lent only to who was met over a Unix socket") {
+  const both met_there, met_over_tcp({"127.0.0.1"});
+  constexpr std::size_t size = 1 << 20;
+  CHECK(met_there.a.link->longest_beginning(size) < size);  // the rest is lent
+  CHECK(met_over_tcp.a.link->longest_beginning(size) > size);
 }
 
 TEST_CASE("tcp: puts and frames cross in both directions at once") {
