@@ -25,7 +25,7 @@ void members::attach(wireup::connection_manager& m, std::function<void(peer_id, 
   manager_ = &m;
   ended_ = std::move(ended);
   if (rank() != 0) {
-    if (line_) listen();
+    if (line_) listen(*line_);
     return;
   }
   wireup::coordinator::host host;
@@ -55,12 +55,13 @@ void members::shut() {
 /// \return the connection to rank 0; null on rank 0 itself, and when rank 0 has gone
 std::shared_ptr<coordinator_connection> members::follow() {
   if (rank() == 0) return nullptr;
+  std::shared_ptr<coordinator_connection> made;
   {
     const std::lock_guard lock(mutex_);
     if (line_ || lost_) return line_;
-    line_ = std::make_shared<coordinator_connection>(tcp_, job_.id(), rank());
+    made = line_ = std::make_shared<coordinator_connection>(tcp_, job_.id(), rank());
   }
-  listen();
+  listen(*made);  // the context may end meanwhile, and take line_
   job_.find(0, [this, mail = manager_proxy_](const std::string& locator) {
     mail->post([this, locator] {
       if (locator.empty()) return lose(errc::peer_lost, "rank 0 has ended");
@@ -79,12 +80,12 @@ std::shared_ptr<coordinator_connection> members::follow() {
   return line_;
 }
 
-void members::listen() {
-  line_->listen([this](const changes& c) { apply(c); },
-                [this](bool orderly) {
-                  lose(orderly ? errc::closed : errc::peer_lost,
-                       "rank 0, which keeps the book of the job's members, is gone");
-                });
+void members::listen(coordinator_connection& line) {
+  line.listen([this](const changes& c) { apply(c); },
+              [this](bool orderly) {
+                lose(orderly ? errc::closed : errc::peer_lost,
+                     "rank 0, which keeps the book of the job's members, is gone");
+              });
 }
 
 membership_view members::view() const {

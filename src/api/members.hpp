@@ -65,7 +65,7 @@ class members {
   };
 
   std::shared_ptr<wireup::coordinator_connection> follow();
-  void listen();
+  void listen(wireup::coordinator_connection& line);
   void apply(const wireup::changes& c);
   void lose(errc why, std::string_view detail) noexcept;
   membership_view view() const;

@@ -81,17 +81,16 @@ bool lazy_file_calls::start(file_job& j) noexcept {
   return true;
 }
 
-/// A job that is not started yet finds the flag.
+/// A job that is not started yet finds the flag: the first one makes the calls under the mutex
+/// before it looks.
 void lazy_file_calls::cancel(file_job& j) noexcept {
   file_calls* made = nullptr;
   {
     const std::lock_guard lock(mutex_);
     made = choice_.calls.get();
+    if (!made && j.what != file_job::call::close) j.cancelled = true;
   }
-  if (made)
-    made->cancel(j);
-  else if (j.what != file_job::call::close)
-    j.cancelled = true;
+  if (made) made->cancel(j);
 }
 
 void lazy_file_calls::close() noexcept {
