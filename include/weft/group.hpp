@@ -72,15 +72,21 @@ void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_
 ///     co_await fly.join();
 ///
 /// Several collectives of a group may be in flight, also of different kinds; members start them in
-/// one order. Barriers of one group do not overlap. Buffers and their elements live unchanged until
-/// the end. Which algorithm is used depends on the size and on the group:
+/// one order. Buffers and their elements live unchanged until the end. What a call reads and what
+/// it writes do not overlap, except that this rank's own part may lie in its place: `mine` of
+/// gather, all_gather and scatter in `all`, and `mine` of reduce may be `result`. Other overlaps
+/// are invalid_argument. Which algorithm is used depends on the size and on the group:
 /// `weft-info --why all_reduce:1m:8` explains it.
 ///
 /// **Failures.** When a member dies, leaves, or stops a collective (`within`, a stop token), the
 /// collective in flight, and all later ones of this group, end with an error at every member:
 /// peer_lost, closed or stopped, with the rank that caused it. The members that are left make a
 /// group by `shrink`. A member that ended a collective well before may learn of it in the next one.
-/// docs/adr/0033-groups.md
+/// The first cause is what all are told.
+///
+/// When members make different calls (another collective, size, root or operation, or another
+/// order), all end with invalid_argument, and the text says who has called what. Where no message
+/// shows it, that is found out after a while of waiting. docs/adr/0033-groups.md
 class group {
  public:
   /// \param owner the context \param state as made by a context; null: its world
@@ -129,9 +135,10 @@ class group {
 
   /// The members of this group that are still members of the job, in their order: after a loss, or
   /// for a new tag space. Every member that is left calls it. Waits until rank 0 of the job, the
-  /// coordinator, has reported the losses that this group has seen.
-  /// \throws weft::error  peer_lost or closed: the coordinator has gone; unsupported: the group has
-  ///         members outside of the job
+  /// coordinator, has reported the losses that this group has seen; after the end of rank 0 the
+  /// members that are left agree among themselves.
+  /// \throws weft::error  closed: this process has left the job, or the others have lost it;
+  ///         unsupported: the group has members outside of the job
   task<group> shrink() const;
 
   /// The group of a membership view: also of processes that joined later. Without a message: every
@@ -353,13 +360,13 @@ class group {
                            root);
   }
 
-  // The steps of `barrier`, for bindings without coroutines.
+  // The steps of `barrier`, for bindings without coroutines. One barrier by steps at a time.
 
   /// The requests of this process in step `k`: first `tell`, then `hear`; nothing: the barrier has
   /// no step `k`.
   /// \param failed ok, or the reason why the barrier fails. The reason is sent in all steps that
   ///        are left, without `hear`
-  /// \throws weft::error (unsupported)
+  /// \throws weft::error  as a collective, in step 0
   struct barrier_step;
   std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
   /// Checks the message of `hear`.

@@ -25,7 +25,7 @@ struct membership_view {
 /// member, on any host and over any transport. `context::world()` stays the group of the processes
 /// that were started together; a process that joined later is not in the group, and sees the
 /// group's size. After the end of rank 0 the job goes on, but no process can join and no change is
-/// reported.
+/// reported; `group::shrink` works on.
 ///
 /// Functions may be called from any thread.
 class membership {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -92,12 +93,44 @@ void combine_bytes(const void* op, const std::byte* left, const std::byte* right
     combine_elements<T>(*static_cast<const Op*>(op), a, b, to, count);
 }
 
+/// The elements of a reduction, for reduction::name: 64, 128 or 192 for signed, unsigned and
+/// floating-point numbers, and their size; others: their size alone.
+template <class T>
+inline constexpr std::uint8_t element_name = (std::is_floating_point_v<T> ? 192
+                                              : std::is_unsigned_v<T>     ? 128
+                                              : std::is_integral_v<T>     ? 64
+                                                                          : 0) +
+                                             (sizeof(T) < 63 ? sizeof(T) : 63);
+
+/// The operation: a number for each of those above. 0: the application's own.
+template <class Op>
+inline constexpr std::uint8_t operation_name = 0;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::plus<T>> = 1;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::multiplies<T>> = 2;
+template <>
+inline constexpr std::uint8_t operation_name<minimum> = 3;
+template <>
+inline constexpr std::uint8_t operation_name<maximum> = 4;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::bit_and<T>> = 5;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::bit_or<T>> = 6;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::bit_xor<T>> = 7;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::logical_and<T>> = 8;
+template <class T>
+inline constexpr std::uint8_t operation_name<std::logical_or<T>> = 9;
+
 template <class T, class Op>
 reduction make_reduction(Op op) {
   std::shared_ptr<const void> state;
   if constexpr (!std::is_empty_v<Op> || !std::is_default_constructible_v<Op>)
     state = std::make_shared<const Op>(std::move(op));
-  return {sizeof(T), is_commutative<Op>, &combine_bytes<T, Op>, std::move(state)};
+  return {sizeof(T), is_commutative<Op>, &combine_bytes<T, Op>, std::move(state),
+          static_cast<std::uint16_t>(element_name<T> << 8 | operation_name<Op>)};
 }
 
 }  // namespace detail

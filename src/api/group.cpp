@@ -50,11 +50,13 @@ std::vector<peer_id> group::lost() const { return state_->lost_members(); }
 std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc failed) const {
   const peer_id me = rank();
   const peer_id all = size();
-  if (me >= all) state_->check();
+  const std::uint64_t number = state_->begin_step(k);
+  if (k == 0) state_->check();
   const std::uint64_t distance = std::uint64_t{1} << k;
   if (distance >= all) return {};
   const auto ahead = peer_id((me + distance) % all), behind = peer_id((me + all - distance) % all);
-  const tag t{proto::barrier_tag(state_->number(), k)};
+  const tag t{proto::barrier_tag(state_->number(), k, number)};
+  state_->waits();
   return barrier_step{{state_->peer(ahead), t, const_buffer{}, detail::send_mode::signal,
                        static_cast<std::uint64_t>(failed)},
                       {nullptr, state_->peer(behind), t, mutable_buffer{}}};

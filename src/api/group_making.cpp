@@ -64,10 +64,11 @@ class views_of final : public collectives::member_views {
 
 task<group> group::split(int colour, int key) const {
   const group whole = *this;
-  const std::uint64_t sequence = whole.state_->next_sequence();
+  const std::uint64_t sequence = whole.state_->begun();  // of the all_gather
   const std::vector<choice> mine{{colour, key}};
   std::vector<choice> all(whole.size());
-  co_await whole.all_gather(mine, all);
+  co_await detail::all_gather(whole.state_, detail::bytes_of(mine), detail::writable_bytes_of(all),
+                              detail::name_of_split);
   std::vector<peer_id> ranks;
   for (peer_id r = 0; r != whole.size(); ++r)
     if (all[r].colour == colour) ranks.push_back(r);

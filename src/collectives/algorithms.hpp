@@ -51,7 +51,16 @@ class division {
   std::size_t element_, per_block_, more_;
 };
 
+/// Nothing where both are the same memory.
 void copy(const_buffer from, mutable_buffer to) noexcept;
+
+/// What a collective reads and what it writes do not overlap: whether the result would be right
+/// then depends on the algorithm. Except for its own part in its place.
+/// \param part     the shorter one of the two
+/// \param in_place where it may lie in the other; null: nowhere
+/// \throws weft::error (invalid_argument)
+void check_apart(kind what, const_buffer part, const_buffer other,
+                 const std::byte* in_place = nullptr);
 
 using detail::reduction;
 
@@ -66,7 +75,8 @@ task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, c
 
 /// The way of short data: as `run` would do it, but in one coroutine, because the frame of a second
 /// one costs a good part of a short message.
-task<void> all_reduce_doubling(detail::communicator_ptr group, mutable_buffer data, reduction how);
+task<void> all_reduce_doubling(detail::communicator_ptr group, collective_call made,
+                               mutable_buffer data, reduction how);
 task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const reduction& how);
 task<void> all_reduce_ring(collective c, mutable_buffer data, const reduction& how);
 

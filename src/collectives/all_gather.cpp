@@ -32,13 +32,16 @@ namespace weft {
 
 using namespace collectives;
 
-task<void> detail::all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all) {
-  return run(std::move(of), [=](const collective& c) {
-    if (choose({kind::all_gather, mine.size()}, c.of().shape()) == algorithm::bruck)
-      return all_gather_bruck(c, mine, all);
-    copy(mine, all.subspan(c.rank() * mine.size(), mine.size()));
-    return all_gather_ring(c, all, division(all.size(), mine.size(), c.size()));
-  });
+task<void> detail::all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
+                              std::uint16_t operation) {
+  check_apart(kind::all_gather, mine, all, all.data() + of->rank() * mine.size());
+  const algorithm how = choose({kind::all_gather, mine.size()}, of->shape());
+  return run(std::move(of), {kind::all_gather, how, 0, mine.size(), operation},
+             [=](const collective& c) {
+               if (how == algorithm::bruck) return all_gather_bruck(c, mine, all);
+               copy(mine, all.subspan(c.rank() * mine.size(), mine.size()));
+               return all_gather_ring(c, all, division(all.size(), mine.size(), c.size()));
+             });
 }
 
 }  // namespace weft

@@ -48,8 +48,9 @@ task<void> unfold(const collective& c, const folding& f, mutable_buffer data) {
 
 }  // namespace
 
-task<void> all_reduce_doubling(detail::communicator_ptr group, mutable_buffer data, reduction how) {
-  const collective c = co_await begin(group);
+task<void> all_reduce_doubling(detail::communicator_ptr group, collective_call made,
+                               mutable_buffer data, reduction how) {
+  const collective c = co_await begin(group, made);
   std::exception_ptr failure;
   try {
     const folding f(c);
@@ -128,14 +129,17 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::all_reduce(communicator_ptr of, mutable_buffer data, reduction how) {
-  switch (choose({kind::all_reduce, data.size(), how.commutative}, of->shape())) {
+  const algorithm chosen = choose({kind::all_reduce, data.size(), how.commutative}, of->shape());
+  const collective_call made{kind::all_reduce, chosen, 0, data.size(), how.name};
+  switch (chosen) {
     case algorithm::rabenseifner:
-      return run(std::move(of),
+      return run(std::move(of), made,
                  [=](const collective& c) { return all_reduce_rabenseifner(c, data, how); });
     case algorithm::ring:
-      return run(std::move(of), [=](const collective& c) { return all_reduce_ring(c, data, how); });
+      return run(std::move(of), made,
+                 [=](const collective& c) { return all_reduce_ring(c, data, how); });
     default:
-      return all_reduce_doubling(std::move(of), data, std::move(how));
+      return all_reduce_doubling(std::move(of), made, data, std::move(how));
   }
 }
 

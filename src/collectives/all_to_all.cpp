@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "collectives/algorithms.hpp"
 
 namespace weft::collectives {
@@ -41,7 +43,10 @@ task<void> all_to_all_pairwise(collective c, const_buffer out, detail::byte_coun
   const std::vector<std::size_t> from = begins(out_parts), to = begins(in_parts);
   const auto outgoing = [&](peer_id r) { return out.subspan(from[r], out_parts[r]); };
   const auto incoming = [&](peer_id r) { return in.subspan(to[r], in_parts[r]); };
-  if (out_parts[me] != in_parts[me]) check_size(out_parts[me], in_parts[me], me);
+  if (out_parts[me] != in_parts[me])
+    throw error(errc::invalid_argument,
+                fmt::format("rank {} has {} bytes for itself in all_to_all, and expects {}", me,
+                            out_parts[me], in_parts[me]));
   copy(outgoing(me), incoming(me));
   for (peer_id d = 1; d != n; ++d) {
     const peer_id next = c.at(d), last = c.at(-std::int64_t{d});
@@ -56,10 +61,11 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::all_to_all(communicator_ptr of, const_buffer out, mutable_buffer in) {
-  return run(std::move(of), [=](const collective& c) {
-    const std::size_t block = out.size() / c.size();
-    if (choose({kind::all_to_all, block}, c.of().shape()) == algorithm::bruck)
-      return all_to_all_bruck(c, out, in);
+  check_apart(kind::all_to_all, out, in);
+  const std::size_t block = out.size() / of->size();
+  const algorithm how = choose({kind::all_to_all, block}, of->shape());
+  return run(std::move(of), {kind::all_to_all, how, 0, block}, [=](const collective& c) {
+    if (how == algorithm::bruck) return all_to_all_bruck(c, out, in);
     const std::vector<std::size_t> parts(c.size(), block);
     return all_to_all_pairwise(c, out, parts, in, parts);
   });
@@ -67,9 +73,10 @@ task<void> detail::all_to_all(communicator_ptr of, const_buffer out, mutable_buf
 
 task<void> detail::all_to_all(communicator_ptr of, const_buffer out, byte_counts out_parts,
                               mutable_buffer in, byte_counts in_parts) {
-  return run(std::move(of), [=](const collective& c) {
-    return all_to_all_pairwise(c, out, out_parts, in, in_parts);
-  });
+  check_apart(kind::all_to_all, out, in);
+  return run(
+      std::move(of), {kind::all_to_all, algorithm::pairwise, 0, of_parts},
+      [=](const collective& c) { return all_to_all_pairwise(c, out, out_parts, in, in_parts); });
 }
 
 }  // namespace weft

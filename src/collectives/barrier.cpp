@@ -13,12 +13,12 @@ namespace {
 /// signals, which pass messages that no receive has taken. In one coroutine, as
 /// all_reduce_doubling.
 task<void> disseminate(detail::communicator_ptr group) {
-  const collective c = co_await begin(group);
+  const collective c = co_await begin(group, collective_call{});
   communicator& of = c.of();
   std::exception_ptr failure;
   try {
     for (unsigned k = 0; (std::uint64_t{1} << k) < c.size(); ++k) {
-      const tag t{proto::barrier_tag(of.number(), k)};
+      const tag t{proto::barrier_tag(of.number(), k, c.sequence())};
       const std::int64_t distance = std::int64_t{1} << k;
       const detail::send_request tell{of.peer(c.at(distance)), t, const_buffer{},
                                       detail::send_mode::signal};

@@ -5,10 +5,6 @@
 
 namespace weft::collectives {
 
-void copy(const_buffer from, mutable_buffer to) noexcept {
-  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
-}
-
 namespace {
 
 /// Ranks counted from the root.
@@ -88,8 +84,9 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::broadcast(communicator_ptr of, mutable_buffer data, peer_id root) {
-  return run(std::move(of), [=](const collective& c) {
-    switch (choose({kind::broadcast, data.size()}, c.of().shape())) {
+  const algorithm how = choose({kind::broadcast, data.size()}, of->shape());
+  return run(std::move(of), {kind::broadcast, how, root, data.size()}, [=](const collective& c) {
+    switch (how) {
       case algorithm::chain:
         return broadcast_chain(c, data, root);
       case algorithm::scatter_all_gather:

@@ -3,8 +3,7 @@
 
 namespace weft::collectives {
 
-void collective::ending::await_resume() {
-  if (!failure_) return;
+void collective::ending::throw_failure() {
   try {
     std::rethrow_exception(failure_);
   } catch (const error& e) {

@@ -19,8 +19,10 @@ namespace weft::collectives {
 /// `run` does all of it.
 class collective {
  public:
-  collective(communicator& of, task_environment* where)
-      : of_(&of), tag_{proto::message_tag(of.number(), of.next_sequence())}, where_(where) {
+  collective(communicator& of, task_environment* where, const collective_call& made)
+      : of_(&of),
+        tag_{proto::message_tag(of.number(), of.begin(made), fingerprint(made))},
+        where_(where) {
     if (!where_) return;
     back_to_ = where_->on;
     where_->on = &of.engine().background();
@@ -29,6 +31,7 @@ class collective {
   communicator& of() const noexcept { return *of_; }
   peer_id rank() const noexcept { return of_->rank(); }
   peer_id size() const noexcept { return of_->size(); }
+  std::uint64_t sequence() const noexcept { return proto::sequence_of(tag_.value); }
   /// The rank at a distance of at most size(): (rank + d) mod size, without a division.
   peer_id at(std::int64_t d) const noexcept {
     const std::int64_t n = size();
@@ -81,9 +84,15 @@ class collective::ending final : public operation {
     to->post(*this);
     return true;
   }
-  void await_resume();
+  void await_resume() {
+    if (failure_) [[unlikely]]
+      throw_failure();
+    of_.of_->ends(of_.tag_.value);
+  }
 
  private:
+  [[noreturn]] void throw_failure();
+
   const collective of_;
   std::exception_ptr failure_;
   std::coroutine_handle<> self_;
@@ -96,7 +105,8 @@ inline collective::ending collective::end(std::exception_ptr failure) const noex
 /// Awaited first. \throws weft::error: the group has failed before
 class begin {
  public:
-  explicit begin(const detail::communicator_ptr& of) noexcept : of_(*of) {}
+  begin(const detail::communicator_ptr& of, const collective_call& made) noexcept
+      : of_(*of), made_(made) {}
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
@@ -105,20 +115,22 @@ class begin {
   }
   collective await_resume() const {
     of_.check();
-    return collective(of_, where_);
+    return collective(of_, where_, made_);
   }
 
  private:
   communicator& of_;
+  const collective_call made_;
   task_environment* where_ = nullptr;
 };
 
 /// One collective, from its beginning to its end.
+/// \param made  what it is: equal at all members
 /// \param steps called with the collective once it has begun; returns the task of an algorithm,
 ///        which may refer to what `steps` holds
 template <class Steps>
-task<void> run(detail::communicator_ptr of, Steps steps) {
-  collective now = co_await begin(of);
+task<void> run(detail::communicator_ptr of, collective_call made, Steps steps) {
+  collective now = co_await begin(of, made);
   std::exception_ptr failure;
   try {
     co_await steps(now);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "collectives/group_number.hpp"
@@ -79,7 +80,7 @@ void communicator::know(peer_id rank) {
 
 detail::peer_name communicator::peer(peer_id rank) {
   const peer_id id = member(rank);
-  if (known_)
+  if (checked_.load(std::memory_order_acquire))
     if (proto::peer* const p = known_[rank].load(std::memory_order_acquire)) return {p, id};
   const runtime::engine::holder hold(engine());
   make_places();
@@ -96,7 +97,12 @@ void communicator::check_all() {
   const runtime::engine::holder hold(engine());
   make_places();
   checked_.store(true, std::memory_order_release);
-  if (revoked_) throw error(revoked_->why, explain(*revoked_));
+  if (revoked_) throw told();
+}
+
+bool communicator::was_revoked() const {
+  const runtime::engine::holder hold(engine());
+  return revoked_ && !cause_ && !is_loss(revoked_->why);
 }
 
 bool communicator::has_lost_one_of(const std::vector<peer_id>& peers) {
@@ -125,75 +131,77 @@ std::vector<peer_id> communicator::lost_members() {
   return lost;
 }
 
-std::uint64_t communicator::number_of_shrink(std::uint64_t epoch,
-                                             std::uint64_t attempt) const noexcept {
-  return number_of_group(origin::shrink).add(lineage_->origin).add(epoch).add(attempt).value();
-}
-
-std::uint64_t communicator::next_shrink(std::uint64_t epoch) const {
-  const runtime::engine::holder hold(engine());
-  std::uint64_t attempt = lineage_->epoch == epoch ? lineage_->used : 0;
-  while (messenger_.groups().find_revoked(number_of_shrink(epoch, attempt))) ++attempt;
-  return attempt;
-}
-
-void communicator::descends_from(const communicator& old, std::uint64_t epoch,
-                                 std::uint64_t attempt) {
-  const runtime::engine::holder hold(engine());
-  lineage_ = old.lineage_;
-  lineage_->epoch = epoch;
-  lineage_->used = attempt + 1;
-}
-
-/// Progress lock held. no_peer: none of those that this side has spoken with.
-peer_id communicator::lost_member() noexcept {
-  for (peer_id r = 0; r != held_.size(); ++r)
-    if (held_[r] && held_[r]->gone()) return r;
-  return no_peer;
+/// Of the reasons that this side sees: a death comes before those that left because of it.
+proto::revocation communicator::revocation_for(const error& why) noexcept {
+  if (is_loss(why.kind())) {
+    peer_id left = no_peer;
+    for (peer_id r = 0; r != held_.size(); ++r) {
+      if (!held_[r] || !held_[r]->gone()) continue;
+      if (held_[r]->why() != errc::closed) return {errc::peer_lost, r};
+      if (left == no_peer) left = r;
+    }
+    if (left != no_peer) return {errc::closed, left};
+  }
+  cause_ = why;
+  if (why.kind() == errc::stopped || why.kind() == errc::closed) return {why.kind(), rank_};
+  if (why.kind() == errc::invalid_argument &&
+      (disagreement_[0].rank == rank_ || disagreement_[1].rank == rank_))
+    return {errc::invalid_argument, disagreement_[0].rank};
+  return {errc::refused, rank_, why.kind()};
 }
 
 error communicator::fail(const error& why) {
   const runtime::engine::holder hold(engine());
-  if (!revoked_) {
-    const bool of_peer = why.kind() == errc::peer_lost || why.kind() == errc::closed;
-    const peer_id lost = of_peer ? lost_member() : no_peer;
-    messenger_.groups().revoke(
-        number_,
-        lost == no_peer
-            ? revocation{why.kind() == errc::stopped || why.kind() == errc::closed ? why.kind()
-                                                                                   : errc::refused,
-                         rank_}
-            : revocation{why.kind(), lost});
-    // This member knows its own reason best.
-    if (revoked_->rank == rank_) return why;
-  }
-  return error(revoked_->why, explain(*revoked_));
+  if (!revoked_) messenger_.groups().revoke(number_, revocation_for(why));
+  return told();
 }
 
-/// Passes the revocation on to the members at the distances 1, 2, 4, ... on both sides: also if
-/// some of them are lost, all members that live hear of it.
-void communicator::on_revoked(const revocation& what) noexcept {
-  revoked_ = what;
-  failed_.store(true, std::memory_order_release);
+/// This member knows its own reason best.
+error communicator::told() const {
+  return cause_ ? *cause_ : error(revoked_->why, explain(*revoked_));
+}
+
+/// Tells the members at the distances 1, 2, 4, ... on both sides: if they pass it on, all members
+/// that live hear of it, also if some of them are lost. And those that would see this member leave,
+/// which they must not take for the reason. Progress lock held.
+void communicator::tell_members(const std::function<void(proto::peer&)>& tell) noexcept {
   if (rank_ >= size()) return;
   try {
     make_places();
+    std::vector<peer_id> to;
     for (std::uint64_t d = 1; d < size(); d *= 2)
-      for (const std::uint64_t to : {rank_ + d, rank_ + size() - d}) pass_on(what, to % size());
+      for (const std::uint64_t r : {rank_ + d, rank_ + size() - d})
+        to.push_back(static_cast<peer_id>(r % size()));
+    messenger_.peers().for_each([&](const proto::peer& p) {
+      if (p.now() != proto::peer::state::open) return;
+      if (const std::optional<peer_id> r = rank_of(p.id())) to.push_back(*r);
+    });
+    std::sort(to.begin(), to.end());
+    to.erase(std::unique(to.begin(), to.end()), to.end());
+    for (const peer_id r : to) {
+      know(r);
+      if (r != rank_ && !held_[r]->gone()) tell(*held_[r]);
+    }
   } catch (const std::bad_alloc&) {
     // The other neighbours pass it on.
   }
 }
 
-void communicator::pass_on(const revocation& what, std::uint64_t to) {
-  const auto rank = static_cast<peer_id>(to);
-  know(rank);
-  if (rank == rank_ || held_[rank]->gone()) return;
-  revocation_send::start({held_[rank].get(), member(rank)}, number_, what, engine().background());
+void communicator::on_revoked(const revocation& what) noexcept {
+  revoked_ = what;
+  failed_.store(true, std::memory_order_release);
+  tell_members([&](proto::peer& to) { pass_on(what, to); });
+}
+
+void communicator::pass_on(const revocation& what, proto::peer& to) {
+  if (what.why == errc::invalid_argument)
+    for (const statement& s : disagreement_)
+      if (s.rank != no_peer) say(to, proto::statement_use::tells, s);
+  revocation_send::start({&to}, number_, what, engine().background());
 }
 
 std::string communicator::explain(const revocation& what) const {
-  const auto text = [&](const char* did) {
+  const auto text = [&](const std::string& did) {
     return fmt::format(
         "rank {} of the group {}; no collective of this group works any more: "
         "group::shrink makes a group of those that are left",
@@ -205,7 +213,12 @@ std::string communicator::explain(const revocation& what) const {
     case errc::closed:
       return text("has closed");
     case errc::refused:
-      return text("failed in a collective (it knows why)");
+      return text(what.cause == errc::ok
+                      ? "failed in a collective (it knows why)"
+                      : fmt::format("failed in a collective: {}: {}", name_of(what.cause),
+                                    sentence_of(what.cause)));
+    case errc::invalid_argument:
+      return explain_calls();
     default:
       return text("is lost");
   }

@@ -2,8 +2,10 @@
 // The members of a group, and whether it still works.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,17 +15,23 @@
 #include <weft/detail/collective_ops.hpp>
 #include <weft/detail/message_ops.hpp>
 
+#include "collectives/call_log.hpp"
 #include "collectives/select.hpp"
 #include "proto/group_table.hpp"
 #include "proto/messenger.hpp"
 
 namespace weft::collectives {
 
+class communicator;
+
 /// What groups that descend from one by `shrink` share in one process. Progress lock held.
 struct lineage {
-  std::uint64_t origin;     ///< the number of the first one
-  std::uint64_t epoch = 0;  ///< the last view for which there was a group
-  std::uint64_t used = 0;   ///< numbers of the view's sequence that were used up
+  std::uint64_t origin;       ///< the number of the first one
+  std::uint64_t members = 0;  ///< those for which there was a group last: member_hash
+  std::uint64_t used = 0;     ///< numbers of their sequence that were used up
+  /// Peers that some member has lost: for shrinks without a coordinator.
+  std::vector<peer_id> lost = {};
+  communicator* tried = nullptr;  ///< the group of such a shrink
 };
 
 /// The state that the handles of a group share: who its members are, the number that keeps its
@@ -55,24 +63,61 @@ class communicator final : public proto::revocable {
   /// \throws std::bad_alloc
   detail::peer_name peer(peer_id rank);
 
-  /// Counts the collectives that this process has begun: members begin them in one order.
-  /// So two threads do not begin at once, and no locked instruction is needed.
-  std::uint64_t next_sequence() noexcept {
-    const std::uint64_t n = sequence_.load(std::memory_order_relaxed);
-    sequence_.store(n + 1, std::memory_order_relaxed);
-    return n;
+  // --- calls ------------------------------------------------------------------------------------
+  // The tags of a collective's messages say which call they are of, so those of another call meet
+  // no receive. A member that gets one, or waits for long, tells the sender what it has called
+  // itself; who finds that it has made another call revokes the group, and all members learn of
+  // both calls.
+
+  /// This process begins a collective. \return its number: members begin them in one order
+  std::uint64_t begin(const collective_call& c) noexcept { return calls_.begin(c); }
+  /// For `step` of a barrier by steps, of which one is under way at a time. \return its number
+  std::uint64_t begin_step(unsigned step) noexcept {
+    if (step == 0) stepwise_ = begin({});
+    return stepwise_;
   }
+  /// How many this process has begun.
+  std::uint64_t begun() const noexcept { return calls_.begun(); }
+  /// This member waits for a message of the group. Without the progress lock.
+  void waits() noexcept {
+    if (!watched_.load(std::memory_order_relaxed)) [[unlikely]]
+      watch();
+  }
+  /// A collective ends well here. \param tag of its messages
+  void ends(std::uint64_t tag) noexcept {
+    if (const peer_id who = calls_.take_heard(tag); who != no_peer) [[unlikely]]
+      contradict(who, tag);
+  }
+  /// A message of a collective has not the size that this member expects.
+  /// \param from peer number \throws weft::error (invalid_argument)
+  [[noreturn]] void disagree(peer_id from, std::uint64_t tag, std::size_t came,
+                             std::size_t expected);
 
   // --- shrink -----------------------------------------------------------------------------------
   // Groups that descend from one group by `shrink` take their numbers from one sequence for each
-  // view of the job. A member may have got a group that failed at the others: they still agree on
+  // list of members. A member may have got a group that failed at the others: they still agree on
   // the next number.
 
-  /// The first number of the view's sequence that can be tried.
-  std::uint64_t next_shrink(std::uint64_t epoch) const;
-  std::uint64_t number_of_shrink(std::uint64_t epoch, std::uint64_t attempt) const noexcept;
-  /// This group came about by that attempt.
-  void descends_from(const communicator& old, std::uint64_t epoch, std::uint64_t attempt);
+  /// For the three functions below. \param members peer numbers, in the order of ranks
+  static std::uint64_t member_hash(const std::vector<peer_id>& members) noexcept;
+  /// The first number of the sequence that can be tried.
+  std::uint64_t next_shrink(std::uint64_t members) const;
+  std::uint64_t number_of_shrink(std::uint64_t members, std::uint64_t attempt) const noexcept;
+  /// This group comes about by a shrink of that one.
+  void descends_from(const detail::communicator_ptr& old);
+  /// It has come about, by that attempt.
+  void came_about(std::uint64_t members, std::uint64_t attempt);
+
+  /// Where there is no coordinator: tells the members of the first group which of them this side
+  /// has lost, also those in `more`. \return all that some member has lost, by their peer numbers
+  std::vector<peer_id> agree_on_lost(const std::vector<peer_id>& more);
+  /// That group fails when one of its members is said to be lost. \param next null: none is tried
+  void tries(communicator* next);
+  /// Peer numbers of lost_members().
+  std::vector<peer_id> lost_peers();
+
+  /// Whether another member revoked it, and none was lost.
+  bool was_revoked() const;
   /// Whether a member that this side has lost is among these peers.
   bool has_lost_one_of(const std::vector<peer_id>& peers);
 
@@ -96,11 +141,26 @@ class communicator final : public proto::revocable {
  private:
   void on_revoked(const proto::revocation& what) noexcept override;
   bool has_member(peer_id who) const noexcept override;
+  void on_unexpected(proto::peer& from, std::uint64_t tag) noexcept override;
+  void on_statement(peer_id from, const proto::group_statement& what) noexcept override;
+  bool on_watch(std::uint64_t posted, bool last) noexcept override;
   void check_all();
   void make_places();
   void know(peer_id rank);
-  void pass_on(const proto::revocation& what, std::uint64_t to);
-  peer_id lost_member() noexcept;
+  void tell_members(const std::function<void(proto::peer&)>& tell) noexcept;
+  void lose(peer_id who);
+  void pass_on(const proto::revocation& what, proto::peer& to);
+  proto::revocation revocation_for(const error& why) noexcept;
+  error told() const;
+
+  void watch() noexcept;
+  void contradict(peer_id who, std::uint64_t tag) noexcept;
+  void contradict(proto::peer& who, std::uint64_t tag) noexcept;
+  void compare(proto::peer& from, std::uint64_t tag) noexcept;
+  void note(const statement& s) noexcept;
+  void revoke_for(const statement& theirs, const std::optional<collective_call>& own) noexcept;
+  void say(proto::peer& to, proto::statement_use use, const statement& what) noexcept;
+  std::string explain_calls() const;
   std::string explain(const proto::revocation& what) const;
 
   proto::messenger& messenger_;
@@ -108,16 +168,21 @@ class communicator final : public proto::revocable {
   const peer_id rank_;
   const group_shape shape_;
   const std::vector<peer_id> members_;
-  std::atomic<std::uint64_t> sequence_{0};
-  std::atomic<bool> failed_{false};  // set before the posted receives are ended
+  call_log calls_;
+  std::uint64_t stepwise_ = 0;        // the barrier by steps
+  std::atomic<bool> watched_{false};  // there is a group_watch
+  std::atomic<bool> failed_{false};   // set before the posted receives are ended
 
   // A place for each rank, from the first use on. Progress lock held; `known_` is read without it
-  // after a check.
+  // once `checked_` is set.
   std::vector<std::shared_ptr<proto::peer>> held_;
   std::unique_ptr<std::atomic<proto::peer*>[]> known_;
   std::atomic<bool> checked_{false};  // this process is a member, and there are places
   std::optional<proto::revocation> revoked_;
+  std::optional<error> cause_;               // of a revocation by this member
+  std::array<statement, 2> disagreement_{};  // of a revocation because of different calls
   std::shared_ptr<lineage> lineage_;
+  detail::communicator_ptr first_;  // of the lineage; null: this one
 };
 
 }  // namespace weft::collectives

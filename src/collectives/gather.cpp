@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gather and scatter.
 #include <bit>
+#include <numeric>
 
 #include <weft/coro/scope.hpp>
 
@@ -65,6 +66,14 @@ task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine,
   copy(memory.part(0, block), mine);
 }
 
+namespace {
+
+task<void> take_part(collective c, peer_id from, mutable_buffer place) {
+  co_await together(c, c.recv(from, place));
+}
+
+}  // namespace
+
 task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
                          detail::byte_counts parts, peer_id root) {
   if (c.rank() != root) {
@@ -73,20 +82,15 @@ task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
   }
   task_environment& here = co_await current_environment();
   scope receives(here);
-  std::vector<std::size_t> came(c.size());
   std::size_t at = 0;
   for (peer_id r = 0; r != c.size(); at += parts[r++]) {
     const mutable_buffer place = all.subspan(at, parts[r]);
     if (r == root)
       copy(mine, place);
     else
-      receives.start(c.recv(r, place), [&came, r](const received& got) { came[r] = got.size; });
+      receives.start(take_part(c, r, place));
   }
-  if (c.of().has_failed()) receives.request_stop();
   co_await receives.join();
-  c.of().check();
-  for (peer_id r = 0; r != c.size(); ++r)
-    if (r != root) check_size(came[r], parts[r], r);
 }
 
 task<void> scatter_linear(collective c, const_buffer all, detail::byte_counts parts,
@@ -115,33 +119,46 @@ namespace weft {
 
 using namespace collectives;
 
+namespace {
+
+/// The own part of a member among all.
+const std::byte* place_of(const std::byte* all, const detail::byte_counts& parts, peer_id rank) {
+  return all + std::accumulate(parts.begin(), parts.begin() + rank, std::size_t{0});
+}
+
+}  // namespace
+
 task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                           peer_id root) {
-  return run(std::move(of), [=](const collective& c) {
-    if (choose({kind::gather, mine.size()}, c.of().shape()) == algorithm::binomial)
-      return gather_binomial(c, mine, all, root);
+  if (of->rank() == root) check_apart(kind::gather, mine, all, all.data() + root * mine.size());
+  const algorithm how = choose({kind::gather, mine.size()}, of->shape());
+  return run(std::move(of), {kind::gather, how, root, mine.size()}, [=](const collective& c) {
+    if (how == algorithm::binomial) return gather_binomial(c, mine, all, root);
     return gather_linear(c, mine, all, std::vector<std::size_t>(c.size(), mine.size()), root);
   });
 }
 
 task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                           byte_counts parts, peer_id root) {
-  return run(std::move(of),
+  if (of->rank() == root) check_apart(kind::gather, mine, all, place_of(all.data(), parts, root));
+  return run(std::move(of), {kind::gather, algorithm::linear, root, of_parts},
              [=](const collective& c) { return gather_linear(c, mine, all, parts, root); });
 }
 
 task<void> detail::scatter(communicator_ptr of, const_buffer all, mutable_buffer mine,
                            peer_id root) {
-  return run(std::move(of), [=](const collective& c) {
-    if (choose({kind::scatter, mine.size()}, c.of().shape()) == algorithm::binomial)
-      return scatter_binomial(c, all, mine, root);
+  if (of->rank() == root) check_apart(kind::scatter, mine, all, all.data() + root * mine.size());
+  const algorithm how = choose({kind::scatter, mine.size()}, of->shape());
+  return run(std::move(of), {kind::scatter, how, root, mine.size()}, [=](const collective& c) {
+    if (how == algorithm::binomial) return scatter_binomial(c, all, mine, root);
     return scatter_linear(c, all, std::vector<std::size_t>(c.size(), mine.size()), mine, root);
   });
 }
 
 task<void> detail::scatter(communicator_ptr of, const_buffer all, byte_counts parts,
                            mutable_buffer mine, peer_id root) {
-  return run(std::move(of),
+  if (of->rank() == root) check_apart(kind::scatter, mine, all, place_of(all.data(), parts, root));
+  return run(std::move(of), {kind::scatter, algorithm::linear, root, of_parts},
              [=](const collective& c) { return scatter_linear(c, all, parts, mine, root); });
 }
 

@@ -14,7 +14,7 @@ namespace weft::collectives {
 enum class origin : std::uint64_t { split = 1, shrink, view, name };
 
 /// Mixes words into a number (the finalizer of SplitMix64, Steele, Lea, Flood 2014). Two groups of
-/// one process get the same one of 2^45 by chance of 2^-45, and the second one then is an error.
+/// one process get the same one of 2^32 by chance of 2^-32, and the second one then is an error.
 class number_of_group {
  public:
   explicit number_of_group(origin of) noexcept { add(static_cast<std::uint64_t>(of)); }

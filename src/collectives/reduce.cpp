@@ -69,11 +69,13 @@ using namespace collectives;
 
 task<void> detail::reduce(communicator_ptr of, const_buffer mine, mutable_buffer result,
                           reduction how, peer_id root) {
-  return run(std::move(of), [=](const collective& c) {
-    return choose({kind::reduce, mine.size(), how.commutative}, c.of().shape()) == algorithm::ring
-               ? reduce_ring(c, mine, result, how, root)
-               : reduce_binomial(c, mine, result, how, root);
-  });
+  if (of->rank() == root) check_apart(kind::reduce, mine, result, result.data());
+  const algorithm chosen = choose({kind::reduce, mine.size(), how.commutative}, of->shape());
+  return run(std::move(of), {kind::reduce, chosen, root, mine.size(), how.name},
+             [=](const collective& c) {
+               return chosen == algorithm::ring ? reduce_ring(c, mine, result, how, root)
+                                                : reduce_binomial(c, mine, result, how, root);
+             });
 }
 
 }  // namespace weft

@@ -27,7 +27,8 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::scan(communicator_ptr of, mutable_buffer data, reduction how) {
-  return run(std::move(of), [=](const collective& c) { return scan_doubling(c, data, how); });
+  const collective_call made{kind::scan, algorithm::recursive_doubling, 0, data.size(), how.name};
+  return run(std::move(of), made, [=](const collective& c) { return scan_doubling(c, data, how); });
 }
 
 }  // namespace weft

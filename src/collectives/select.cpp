@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, kinds> kind_names{"barrier",    "broadcast",  "reduce",
                                                          "all_reduce", "gather",     "scatter",
                                                          "all_gather", "all_to_all", "scan"};
-constexpr std::array<std::string_view, 10> algorithms{
+constexpr std::array<std::string_view, algorithms> algorithm_names{
     "dissemination",      "binomial",     "chain", "scatter, all_gather",
     "recursive doubling", "Rabenseifner", "ring",  "Bruck",
     "pairwise",           "linear"};
@@ -114,7 +114,9 @@ bool cheaper(const candidate& x, const candidate& y) { return x.microseconds < y
 }  // namespace
 
 std::string_view name_of(kind k) noexcept { return kind_names[static_cast<std::size_t>(k)]; }
-std::string_view name_of(algorithm a) noexcept { return algorithms[static_cast<std::size_t>(a)]; }
+std::string_view name_of(algorithm a) noexcept {
+  return algorithm_names[static_cast<std::size_t>(a)];
+}
 
 bool find_kind(std::string_view name, kind& found) noexcept {
   const auto at = std::find(kind_names.begin(), kind_names.end(), name);

@@ -29,7 +29,7 @@ enum class kind : std::uint8_t {
   scan
 };
 
-inline constexpr std::size_t kinds = 9;
+inline constexpr std::size_t kinds = 9, algorithms = 10;
 
 enum class algorithm : std::uint8_t {
   dissemination,       ///< barrier: rank r signals r + 2^k in step k

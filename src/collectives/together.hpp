@@ -18,9 +18,11 @@ namespace weft::collectives {
 
 /// \throws weft::error: the message is shorter than the buffer, so that members do not agree on the
 ///         size
-void check_size(std::size_t came, std::size_t expected, peer_id from);
-void check_size(const detail::recv_operation& op);
-inline void check_size(const detail::send_operation&) noexcept {}
+inline void check_size(communicator& group, const detail::recv_operation& op) {
+  if (op.got.size != op.into.size()) [[unlikely]]
+    group.disagree(op.got.source, op.tag.value, op.got.size, op.into.size());
+}
+inline void check_size(communicator&, const detail::send_operation&) noexcept {}
 
 /// `co_await together(c, c.recv(...), c.send(...))` starts the requests in that order and ends when
 /// all have ended. The first failure asks the others to stop, and is thrown at the end; so does a
@@ -44,6 +46,7 @@ class together {
     if (c && c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
     unsigned over = 1;  // this call
     std::apply([&](auto&... p) { ((over += begin(p, c) ? 1 : 0), ...); }, parts_);
+    if (left_.load(std::memory_order_relaxed) != over) group_.waits();
     if (group_.has_failed()) [[unlikely]]
       cancel_all();
     return !drop(over);
@@ -52,7 +55,7 @@ class together {
   void await_resume() {
     on_stop_.reset();
     std::apply([this](auto&... p) { (this->throw_if_first(p), ...); }, parts_);
-    std::apply([](auto&... p) { (check_size(p), ...); }, parts_);
+    std::apply([this](auto&... p) { (check_size(group_, p), ...); }, parts_);
   }
 
  private:
@@ -111,11 +114,11 @@ class together {
   template <class Part>
   void throw_if_first(Part& p) {
     if (first_.load(std::memory_order_relaxed) != &p) return;
-    if (p.status == errc::truncated) check_size(p);
+    if (p.status == errc::truncated) check_size(group_, p);
     throw error(p.status, p.explain());
   }
 
-  const communicator& group_;
+  communicator& group_;
   std::tuple<part<R>...> parts_;
   std::atomic<unsigned> left_{sizeof...(R) + 1};  // operations that have not ended, and the start
   std::atomic<operation*> first_{nullptr};

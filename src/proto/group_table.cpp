@@ -10,11 +10,27 @@ namespace weft::proto {
 
 /// A peer may send anything: what it says is an error in any case.
 revocation revocation::unpack(std::uint64_t word) noexcept {
-  const std::uint64_t why = word >> 32;
-  const bool known = why == static_cast<std::uint64_t>(errc::closed) ||
-                     why == static_cast<std::uint64_t>(errc::stopped) ||
-                     why == static_cast<std::uint64_t>(errc::refused);
-  return {known ? static_cast<errc>(why) : errc::peer_lost, static_cast<peer_id>(word)};
+  const auto why = static_cast<errc>(word >> 32 & 0xffff), cause = static_cast<errc>(word >> 48);
+  const bool known = why == errc::closed || why == errc::stopped || why == errc::refused ||
+                     why == errc::invalid_argument;
+  return {known ? why : errc::peer_lost, static_cast<peer_id>(word),
+          cause <= errc::system ? cause : errc::ok};
+}
+
+/// A peer that says much loses what it said first; when all together have said too much, the oldest
+/// goes.
+template <class Entry>
+void group_table::keep(std::deque<Entry>& of_all, const Entry& e) noexcept {
+  const auto of_it = [&](const Entry& other) { return other.from == e.from; };
+  if (std::count_if(of_all.begin(), of_all.end(), of_it) >= std::ptrdiff_t{most_of_one})
+    of_all.erase(std::find_if(of_all.begin(), of_all.end(), of_it));
+  else if (of_all.size() == most_said)
+    of_all.pop_front();
+  try {
+    of_all.push_back(e);
+  } catch (const std::bad_alloc&) {
+    // Its neighbours in the group say it, too.
+  }
 }
 
 bool group_table::add(std::uint64_t group, revocable& who) {
@@ -22,7 +38,16 @@ bool group_table::add(std::uint64_t group, revocable& who) {
   const auto of_member = std::find_if(said_.begin(), said_.end(), [&](const entry& e) {
     return e.group == group && who.has_member(e.from);
   });
-  if (of_member == said_.end()) return true;
+  for (const reason& r : reasons_)
+    if (r.group == group && who.has_member(r.from)) who.on_statement(r.from, r.what);
+  std::erase_if(reasons_, [&](const reason& r) { return r.group == group; });
+  if (of_member == said_.end()) {
+    owner_.peers().for_each([&](peer& p) {
+      for (inbound_message* in = p.unexpected.own.first; in; in = in->of_peer_after)
+        if (is_of_group(in->tag, group)) who.on_unexpected(p, in->tag);
+    });
+    return true;
+  }
   const revocation what = of_member->what;
   std::erase_if(said_, [&](const entry& e) { return e.group == group; });
   revoke(group, what);
@@ -54,21 +79,15 @@ void group_table::on_revocation(peer_id from, std::uint64_t group,
     return;
   }
   if (find_said(group, from)) return;
-  keep_said({group, what, from});
+  keep(said_, {group, what, from});
 }
 
-/// A peer that says much loses what it said first; when all together have said too much, the oldest
-/// goes.
-void group_table::keep_said(const entry& e) noexcept {
-  const auto of_it = [&](const entry& other) { return other.from == e.from; };
-  if (std::count_if(said_.begin(), said_.end(), of_it) >= std::ptrdiff_t{most_of_one})
-    said_.erase(std::find_if(said_.begin(), said_.end(), of_it));
-  else if (said_.size() == most_said)
-    said_.pop_front();
-  try {
-    said_.push_back(e);
-  } catch (const std::bad_alloc&) {
-    // Its neighbours in the group say it, too.
+void group_table::on_statement(peer_id from, std::uint64_t group,
+                               const group_statement& what) noexcept {
+  if (revocable* const known = find(group)) {
+    if (known->has_member(from)) known->on_statement(from, what);
+  } else if (what.use == statement_use::tells) {
+    keep(reasons_, {group, what, from});
   }
 }
 

@@ -47,8 +47,7 @@ std::string purpose_of(std::uint64_t tag) {
   if (tag < first_reserved_tag || detail::is_group_tag(weft::tag{tag})) return {};
   const std::uint64_t group = group_of(tag);
   const std::string members = group == 0 ? "the world" : fmt::format("group {:#x}", group);
-  if (is_group_message(tag))
-    return fmt::format(", collective {} of {}", tag & sequence_mask, members);
+  if (is_group_message(tag)) return fmt::format(", collective {} of {}", sequence_of(tag), members);
   if (tag >= first_signal_tag) return fmt::format(", barrier of {}", members);
   return is_call(tag) ? ", of a call" : ", of a stream";
 }

@@ -218,6 +218,11 @@ bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexce
                                                 revocation::unpack(x.b));
     return true;
   }
+  if (is_statement(x.a)) {
+    const auto use = static_cast<statement_use>(call_mask - (x.a & call_mask));
+    connection_->owner().groups().on_statement(connection_->id(), group_of(x.a), {use, x.b, x.immediate});
+    return true;
+  }
   const received what{connection_->id(), {x.a}, 0, x.b};
   if (recv_operation* const receive = take_receive(what)) {
     receive->got = what;
@@ -238,6 +243,7 @@ bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexce
   in->eager_done = in->is_signal = true;
   ++signals_;
   connection_->owner().table().add(*in);
+  if (is_group_signal(x.a)) connection_->owner().groups().on_unexpected(*peer_, x.a);
   return true;
 }
 
@@ -294,6 +300,7 @@ bool receiver::keep_unexpected(inbound_message& m) noexcept {
     return false;
   }
   if (!m.is_call) owner.table().add(m);
+  if (is_group_message(m.tag)) owner.groups().on_unexpected(*peer_, m.tag);
   return true;
 }
 

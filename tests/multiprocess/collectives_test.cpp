@@ -58,13 +58,15 @@ TEST_CASE("collectives: they move while all ranks compute") {
 
 TEST_CASE("collectives: when a rank dies, all end with one error, and go on without it") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
-  const collectives_end end = run_collectives(transport, "5", "killed");
-  CAPTURE(transport, end.said);
+  const std::string victim = GENERATE("1", "0");
+  const collectives_end end = run_collectives(transport, "5", "killed " + victim);
+  CAPTURE(transport, victim, end.said);
   CHECK(end.status == 128 + SIGKILL);
   CHECK(end.said.find("failed") == std::string::npos);
-  for (const char* rank : {"0", "2", "3", "4"})
-    CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank +
-                                               ": rank 1 of the group is lost"));
+  for (const char* rank : {"0", "1", "2", "3", "4"})
+    if (rank != victim)
+      CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank + ": rank " + victim +
+                                                 " of the group is lost"));
 }
 
 TEST_CASE("collectives: one that a rank stops ends for all") {
@@ -75,4 +77,19 @@ TEST_CASE("collectives: one that a rank stops ends for all") {
   for (const char* rank : {"2", "3"})
     CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank +
                                                ": rank 1 of the group stopped"));
+}
+
+TEST_CASE("collectives: members that make different calls all learn of both") {
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
+  const std::string ranks = GENERATE("3", "4");
+  const collectives_end end = run_collectives(transport, ranks, "mistaken");
+  CAPTURE(transport, ranks, end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: ranges that overlap are in place, or refused") {
+  const std::string ranks = GENERATE("1", "3", "4");
+  const collectives_end end = run_collectives(weft::tests::transports().front(), ranks, "overlap");
+  CAPTURE(ranks, end.said);
+  CHECK(end.status == 0);
 }

@@ -69,6 +69,7 @@ job::~job() {
   {
     const engine::holder hold(engine_);
     for (const auto& r : ranks_) r->messages.close_all();
+    engine_.close_timers();
   }
   while (engine_.poll_once() != 0) {
   }

@@ -161,9 +161,10 @@ task<void> exercise::chosen(peer_id r) {
 }
 
 task<void> exercise::forced(peer_id r, algorithm how) {
+  const c::collective_call made{work_.what, how, 0, work_.bytes};
   if (how == algorithm::recursive_doubling)
-    return c::all_reduce_doubling(job_.group(r), writable(ranks_[r].in), ranks_[r].sum);
-  return c::run(job_.group(r), [this, r, how](const collective& on) {
+    return c::all_reduce_doubling(job_.group(r), made, writable(ranks_[r].in), ranks_[r].sum);
+  return c::run(job_.group(r), made, [this, r, how](const collective& on) {
     buffers& b = ranks_[r];
     const mutable_buffer in = writable(b.in);
     const const_buffer out = readable(b.out);

@@ -26,7 +26,10 @@ record& watch(rank& r, const meeting_ptr& m, std::string_view what) {
   return page;
 }
 
-task<void> take_step(rank& r, meeting_ptr m, communicator_ptr group, step s) {
+task<void> take_step(rank& r, meeting_ptr m, communicator_ptr group, std::size_t number) {
+  const bool differ = m->mistaken_one && m->mistake == number;
+  step s = m->steps[number];
+  if (differ && m->mistaken_one == r.number()) s = mistaken(s, dice(s.salt));
   part_of_step data(s, group->rank(), group->size());
   record& page = watch(r, m, "collective");
   weft::task_environment& here = co_await weft::current_environment();
@@ -37,6 +40,8 @@ task<void> take_step(rank& r, meeting_ptr m, communicator_ptr group, step s) {
     m->failed(r.number(), group->number(), end.failure());
   else if (const std::string wrong = data.judge(); !wrong.empty())
     r.accuse(wrong);
+  else if (differ && group->size() > 1)
+    m->did_not_notice(group->number(), group->size(), m->mistaken_one == r.number());
 }
 
 /// All steps, until one fails: the group does not work any more then.
@@ -47,9 +52,9 @@ task<void> take_steps(rank& r, meeting_ptr m, communicator_ptr group, dice d) {
   scope fly(here);
   for (std::size_t i = 0; i != m->steps.size(); ++i) {
     if (stops && i == chosen)
-      fly.start(as_result(weft::within(d.up_to(60us), take_step(r, m, group, m->steps[i]))));
+      fly.start(as_result(weft::within(d.up_to(60us), take_step(r, m, group, i))));
     else
-      fly.start(take_step(r, m, group, m->steps[i]));
+      fly.start(take_step(r, m, group, i));
     if (!m->at_once) static_cast<void>(co_await as_result(fly.join()));
     if (d.percent(20)) static_cast<void>(co_await as_result(weft::sleep_for(d.up_to(20us))));
   }
@@ -77,10 +82,8 @@ task<void> attend(job& j, rank& r, meeting_ptr m, dice d) {
 
 constexpr std::array<std::size_t, 7> word_counts{0, 1, 1, 5, 20, 100, 600};
 
-step throw_step(dice d, bool at_once, bool first) {
-  auto what = static_cast<kind>(d.below(weft::collectives::kinds));
-  // Barriers of one group do not overlap.
-  if (what == kind::barrier && at_once && !first) what = kind::all_reduce;
+step throw_step(dice d) {
+  const auto what = static_cast<kind>(d.below(weft::collectives::kinds));
   const std::size_t words = d.percent(4) ? d.between(1000, 9000) : d.one_of(word_counts);
   return {what, words, d.throw_one(), d.percent(40), d.throw_one()};
 }
@@ -98,13 +101,17 @@ void stage_collectives(job& j, const act& a) {
   if (d.percent(30)) std::rotate(members.begin(), members.begin() + 1, members.end());
   std::optional<node> stopping;
   if (d.percent(25)) stopping = d.one_of(members);
+  std::optional<node> mistaken_one;
+  if (d.percent(15)) mistaken_one = d.one_of(members);
   const auto m = std::make_shared<meeting>(j, group_of(a), std::move(members), stopping);
+  m->mistaken_one = mistaken_one;
   m->at_once = d.percent(30);
   m->one_host = d.percent(50);
   m->rounds = static_cast<unsigned>(d.between(1, 4));
   const std::uint64_t most = j.plan().wanted.messages.value_or(6);
   for (std::uint64_t n = d.between(1, std::min<std::uint64_t>(most, 6)); n != 0; --n)
-    m->steps.push_back(throw_step(d.part(10 + n), m->at_once, m->steps.empty()));
+    m->steps.push_back(throw_step(d.part(10 + n)));
+  m->mistake = d.below(m->steps.size());
   for (const node n : m->members) {
     dice own = d.part(100 + n);
     j.when_there(n, a.when + own.up_to(own.percent(20) ? 300us : 30us),

@@ -254,8 +254,13 @@ void job::lost(node whom, node who, errc how) {
   });
 }
 
-/// Every rank learns of it, each at its time.
+/// Every rank learns of it from rank 0, each at its time, or that rank 0 has ended.
 void job::change_members() {
+  if (ends_[0]) {
+    for (node n = 0; n < ranks_.size(); ++n)
+      world_.at(world_.elapsed() + delay(n, n), [this, n] { views_[n].lose(); });
+    return;
+  }
   ++members_.epoch;
   members_.ranks.clear();
   for (node n = 0; n < ranks_.size(); ++n)

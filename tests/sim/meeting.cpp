@@ -36,6 +36,31 @@ bool is_reduction(kind k) { return k == kind::reduce || k == kind::all_reduce ||
 
 }  // namespace
 
+step mistaken(step s, dice d) {
+  const bool has_root = s.what == kind::broadcast || s.what == kind::reduce ||
+                        s.what == kind::gather || s.what == kind::scatter;
+  switch (d.below(4)) {
+    case 0:
+      if (!has_root) break;
+      ++s.chance;
+      return s;
+    case 1:
+      if (!is_reduction(s.what)) break;
+      s.composed = !s.composed;
+      return s;
+    case 2:
+      if (s.what == kind::barrier) break;
+      s.words += d.percent(50) ? 1 : 3'000;
+      return s;
+    default:
+      break;
+  }
+  s.what = static_cast<kind>(
+      (static_cast<std::size_t>(s.what) + d.between(1, weft::collectives::kinds - 1)) %
+      weft::collectives::kinds);
+  return s;
+}
+
 part_of_step::part_of_step(const step& s, peer_id rank, peer_id size)
     : step_(s), rank_(rank), size_(size) {
   const std::size_t all = s.words * size;
@@ -162,8 +187,16 @@ std::pair<unsigned, unsigned> meeting::losses() const {
   return {ended, pairs};
 }
 
+void meeting::did_not_notice(std::uint64_t group, peer_id size, bool by_mistake) {
+  unnoticed& u = unnoticed_[group];
+  u.size = size;
+  u.has_mistaken_one = u.has_mistaken_one || by_mistake;
+  ++u.ended_well;
+}
+
 bool meeting::excuses(errc status) const {
   const auto [ended, pairs] = losses();
+  if (status == errc::invalid_argument) return mistaken_one.has_value();
   if (status == errc::stopped || status == errc::timed_out || status == errc::refused)
     return stopping.has_value() || ended != 0;
   return ended + pairs != 0;
@@ -183,7 +216,18 @@ bool meeting::may_wait() const {
 
 std::string meeting::judge() const {
   const auto [ended, pairs] = losses();
-  if (ended != 1 || pairs != 0 || stopping) return {};
+  // In a later step, as a rule.
+  for (const auto& [group, u] : unnoticed_)
+    if (u.has_mistaken_one && u.ended_well == u.size && !failures_.contains(group) && !at_once &&
+        mistake + 1 != steps.size())
+      return fmt::format("no member of group {} notices that one makes another call", group);
+  if (mistaken_one && ended == 0 && pairs == 0 && !stopping)
+    for (const auto& [group, all] : failures_)
+      for (const outcome& o : all)
+        if (o.status != errc::invalid_argument || o.text.find(" called ") == std::string::npos)
+          return fmt::format("rank {} has the error \"{}\" where members make different calls",
+                             o.at, o.text);
+  if (ended != 1 || pairs != 0 || stopping || mistaken_one) return {};
   // One cause, so one error everywhere.
   for (const auto& [group, all] : failures_) {
     const outcome* first = nullptr;

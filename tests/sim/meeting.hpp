@@ -25,6 +25,9 @@ struct step {
   std::uint64_t chance;  ///< for the root
 };
 
+/// A step that one member takes in place of another, by mistake. \param d which mistake
+step mistaken(step s, dice d);
+
 /// The data of one member for one step.
 class part_of_step {
  public:
@@ -60,13 +63,19 @@ class meeting {
   const std::vector<node> members;
   const std::optional<node> stopping;
   std::vector<step> steps;
-  bool at_once = false;  ///< all steps of a round are under way together
+  std::optional<node> mistaken_one;  ///< a member that takes another step than the others
+  std::size_t mistake = 0;           ///< in place of that step
+  bool at_once = false;              ///< all steps of a round are under way together
   bool one_host = true;
   unsigned rounds = 1;
 
   void has_left(node n) { left_.insert(n); }
   /// A collective has failed at a member, with that text.
   void failed(node n, std::uint64_t group, const weft::error& why);
+
+  /// The mistaken step has ended well at a member of a group of that size.
+  /// \param by_mistake it is the mistaken one
+  void did_not_notice(std::uint64_t group, weft::peer_id size, bool by_mistake);
 
   /// Whether a collective may fail with that error.
   bool excuses(errc status) const;
@@ -87,6 +96,11 @@ class meeting {
   };
   std::set<node> left_;
   std::map<std::uint64_t, std::vector<outcome>> failures_;  // by group
+  struct unnoticed {
+    weft::peer_id size, ended_well;
+    bool has_mistaken_one;
+  };
+  std::map<std::uint64_t, unnoticed> unnoticed_;  // by group
 };
 
 }  // namespace sim

@@ -85,7 +85,12 @@ void rank::end() {
   end_regions();
   if (const auto n = ledger_.pending(number_); n != 0)
     log_.violation("the end of rank {} left {} operations waiting", number_, n);
-  stop_.request_stop();  // timers do not end with their context
+  stop_.request_stop();  // timers of the acts do not end with their context
+  complete();
+  {
+    const engine::holder hold(engine_);
+    engine_.close_timers();
+  }
   complete();
   const engine::holder hold(engine_);
   messages_.peers().clear();

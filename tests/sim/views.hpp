@@ -15,8 +15,16 @@ class views_of_rank final : public weft::collectives::member_views {
  public:
   weft::collectives::job_view now() override { return view_; }
   weft::task<weft::collectives::job_view> changed(std::uint64_t since) override {
-    while (view_.epoch <= since) co_await changed_.wait();
+    while (view_.epoch <= since) {
+      if (lost_) throw weft::error(weft::errc::peer_lost, "rank 0 has ended");
+      co_await changed_.wait();
+    }
     co_return view_;
+  }
+  /// The coordinator has ended: there are no more changes.
+  void lose() {
+    lost_ = true;
+    changed_.set();
   }
   void become(weft::collectives::job_view next) {
     if (next.epoch <= view_.epoch) return;
@@ -28,6 +36,7 @@ class views_of_rank final : public weft::collectives::member_views {
  private:
   weft::collectives::job_view view_;
   weft::event changed_;
+  bool lost_ = false;
 };
 
 }  // namespace sim

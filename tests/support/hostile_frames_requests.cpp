@@ -29,10 +29,12 @@ hostile_frames::maybe hostile_frames::barrier(dice& d) {
   return plain(frame_kind::signal, proto::barrier_tag(d.one_of(groups), step), word(d));
 }
 
-/// As a member that has failed says it.
+/// As a member that has failed says it, or one that says what it has called.
 hostile_frames::maybe hostile_frames::revoke(dice& d) {
   if (groups.empty()) return {};
   const std::uint64_t group = d.percent(70) ? d.one_of(groups) : d.throw_one();
+  if (d.percent(50))
+    return plain(frame_kind::signal, proto::revoke_tag(group) - d.between(1, 4), word(d));
   return plain(frame_kind::signal, proto::revoke_tag(group), d.below(40) << 32 | d.below(9));
 }
 

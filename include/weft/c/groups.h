@@ -22,7 +22,8 @@ WEFT_API int weft_barrier(weft_context* ctx);
  * When a member dies, leaves, or cancels a collective, all collectives of the group end at every
  * member with PEER_LOST, CLOSED or STOPPED, and so do later ones; weft_shrink makes a group of
  * those that are left. Other errors: INVALID_ARGUMENT (no such root, type or operation; a process
- * that is no member), OUT_OF_MEMORY. weft/group.hpp says more. All of this since WEFT_5. */
+ * that is no member; members that post different operations, all of them; memory that is read and
+ * written, other than a rank's own part in its place), OUT_OF_MEMORY. weft/group.hpp says more. All of this since WEFT_5. */
 
 typedef struct weft_group weft_group;
 
@@ -72,7 +73,7 @@ typedef enum weft_reduction { /* how two elements become one; the last three: of
 } weft_reduction;
 /* NOLINTEND(readability-identifier-naming) */
 
-/* Ends when every member has posted it. Barriers of one group do not overlap. */
+/* Ends when every member has posted it. */
 WEFT_API int weft_group_barrier(weft_group* group, weft_op* op, void* user);
 
 /* Copies the root's bytes to all members. */

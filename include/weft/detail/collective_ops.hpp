@@ -31,17 +31,24 @@ struct reduction {
   void (*combine)(const void* op, const std::byte* left, const std::byte* right, std::byte* out,
                   std::size_t elements);
   std::shared_ptr<const void> op;  ///< null: it has no state
+  /// Of the element (upper byte) and the operation: members compare them. 0: not known.
+  std::uint16_t name = 0;
 
   void operator()(const_buffer left, const_buffer right, std::byte* out) const {
     combine(op.get(), left.data(), right.data(), out, left.size() / element);
   }
 };
 
+/// In place of the name of a reduction.
+inline constexpr std::uint16_t name_of_split = 0xffff;
+/// "plus of 8-byte floating-point numbers"
+std::string describe_reduction(std::uint16_t name);
+
 /// The size of each rank's part.
 using byte_counts = std::vector<std::size_t>;
 
 // Each ends when this process has its result and its buffers are its own again; it throws what
-// group says. The shapes of buffers are checked there.
+// group says. The shapes of buffers are checked there, and here that they do not overlap.
 task<void> barrier(communicator_ptr of);
 task<void> broadcast(communicator_ptr of, mutable_buffer data, peer_id root);
 task<void> reduce(communicator_ptr of, const_buffer mine, mutable_buffer result, reduction how,
@@ -50,7 +57,8 @@ task<void> all_reduce(communicator_ptr of, mutable_buffer data, reduction how);
 task<void> scan(communicator_ptr of, mutable_buffer data, reduction how);
 task<void> gather(communicator_ptr of, const_buffer mine, mutable_buffer all, peer_id root);
 task<void> scatter(communicator_ptr of, const_buffer all, mutable_buffer mine, peer_id root);
-task<void> all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all);
+task<void> all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
+                      std::uint16_t operation = 0);
 task<void> all_to_all(communicator_ptr of, const_buffer out, mutable_buffer in);
 /// The same with parts of different sizes, which lie behind each other.
 task<void> gather(communicator_ptr of, const_buffer mine, mutable_buffer all, byte_counts parts,

@@ -29,8 +29,17 @@ struct group_stub final : revocable {
   bool has_member(peer_id who) const noexcept override {
     return std::find(members.begin(), members.end(), who) != members.end();
   }
+  void on_unexpected(peer& from, std::uint64_t tag) noexcept override {
+    unexpected.emplace_back(from.id(), tag);
+  }
+  void on_statement(peer_id from, const group_statement& what) noexcept override {
+    said.emplace_back(from, what);
+  }
+  bool on_watch(std::uint64_t, bool) noexcept override { return false; }
   std::vector<peer_id> members;
   std::optional<revocation> revoked;
+  std::vector<std::pair<peer_id, std::uint64_t>> unexpected;
+  std::vector<std::pair<peer_id, group_statement>> said;
 };
 
 void add_at(side& n, std::uint64_t group, group_stub& who) {
@@ -52,10 +61,21 @@ TEST_CASE("group table: the tags of messages, barriers and revocations differ") 
   CHECK_FALSE(is_group_message(barrier_tag(5, 3)));
   CHECK_FALSE(is_group_message(message_tag(5, 3) ^ group_bit));
   CHECK(is_revocation(revoke_tag(5)));
-  CHECK_FALSE(is_revocation(barrier_tag(5, 31)));
+  CHECK_FALSE(is_revocation(barrier_tag(5, 31, sequence_mask)));
+  CHECK_FALSE(is_statement(barrier_tag(5, 31, sequence_mask)));
+  CHECK_FALSE(is_statement(revoke_tag(5)));
+  CHECK(sequence_of(message_tag(5, 9, call_mask)) == 9);
+  CHECK(call_of(message_tag(5, 9, 77)) == 77);
+  CHECK(call_of(barrier_tag(5, 31, 9)) == 0);
   for (const std::uint64_t group : {std::uint64_t{0}, std::uint64_t{5}, group_mask}) {
     CHECK(group_of(message_tag(group, 9)) == group);
     CHECK(group_of(revoke_tag(group)) == group);
+    for (const auto use : {statement_use::tells, statement_use::asks, statement_use::contradicts,
+                           statement_use::lost}) {
+      CHECK(is_statement(statement_tag(group, use)));
+      CHECK(group_of(statement_tag(group, use)) == group);
+      CHECK_FALSE(is_revocation(statement_tag(group, use)));
+    }
     CHECK(is_of_group(barrier_tag(group, 2), group));
     CHECK_FALSE(is_of_group(barrier_tag(group, 2), group ^ 1));
   }
@@ -176,6 +196,23 @@ TEST_CASE("group table: what a member has said before the group was made counts 
   CHECK(n.clean());
 }
 
+TEST_CASE("group table: the reasons of a revocation are kept with it until the group is made") {
+  nodes n(3);
+  const tag tells{statement_tag(ours, statement_use::tells)};
+  const auto by_another = n[2].send(1, nothing, tells, send_mode::signal, 41);
+  const auto one = n[0].send(1, nothing, tells, send_mode::signal, 42);
+  const auto two = n[0].send(1, nothing, tells, send_mode::signal, 43);
+  n.settle();
+  revoke_at_1(n, ours, {errc::invalid_argument, 0});
+  group_stub members({0, 1});
+  add_at(n[1], ours, members);
+  REQUIRE(members.said.size() == 2);
+  CHECK(members.said[0].second.first == 42);
+  CHECK(members.said[1].second.first == 43);
+  REQUIRE(members.revoked);
+  CHECK(members.revoked->why == errc::invalid_argument);
+}
+
 TEST_CASE("group table: a peer that revokes many groups displaces nothing that others have said") {
   nodes n(3);
   const auto said = n[2].send(1, nothing, tag{revoke_tag(ours)}, send_mode::signal,
@@ -187,4 +224,33 @@ TEST_CASE("group table: a peer that revokes many groups displaces nothing that o
   CHECK(members.revoked);
   CHECK(said->ended_with(errc::ok));
   CHECK(n.clean());
+}
+
+TEST_CASE("group table: a group hears of messages that no receive waits for, and of statements") {
+  nodes n(3);
+  group_stub members({0, 1});
+  add_at(n[1], ours, members);
+  bytes in(8);
+  const bytes out = pattern(8);
+  const auto waiting = n[1].recv(0, in, of_group(ours, 1));
+  n.settle();
+  const auto expected = n[0].send(1, out, of_group(ours, 1));
+  const auto message = n[0].send(1, out, of_group(ours, 2));
+  const auto signal = n[0].send(1, nothing, tag{barrier_tag(ours, 3, 4)}, send_mode::signal);
+  const auto of_others = n[0].send(1, out, of_group(theirs, 2));
+  n.settle();
+  // In any order: a signal goes ahead of messages.
+  REQUIRE(members.unexpected.size() == 2);
+  std::sort(members.unexpected.begin(), members.unexpected.end());
+  CHECK(members.unexpected[0] == std::pair(peer_id{0}, message_tag(ours, 2)));
+  CHECK(members.unexpected[1] == std::pair(peer_id{0}, barrier_tag(ours, 3, 4)));
+
+  const tag asks{statement_tag(ours, statement_use::asks)};
+  const auto said = n[0].send(1, nothing, asks, send_mode::signal, 42);
+  const auto by_a_stranger = n[2].send(1, nothing, asks, send_mode::signal, 43);
+  n.settle();
+  REQUIRE(members.said.size() == 1);
+  CHECK(members.said[0].first == 0);
+  CHECK(members.said[0].second.use == statement_use::asks);
+  CHECK(members.said[0].second.first == 42);
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks, while members of a group wait for each other, whether they wait for too long.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include <weft/coro/detail/timer.hpp>
+
+namespace weft::proto {
+
+class messenger;
+
+/// Asks a group after a while, and again after twice that time, whether receives of it wait
+/// (revocable::on_watch): it ends when there are none, after a day, or with the context. One timer
+/// for all collectives of a group, so that a collective which ends soon pays for none. Owns itself.
+class group_watch final : public detail::timer {
+ public:
+  /// Any thread, without the progress lock. \throws std::bad_alloc
+  static void begin(messenger& m, std::uint64_t group);
+
+ private:
+  static constexpr std::chrono::milliseconds first_look{100};
+  static constexpr unsigned most_looks = 20;
+
+  group_watch(messenger& m, std::uint64_t group, std::uint64_t posted) noexcept;
+  void look() noexcept;
+  void wait() noexcept;
+
+  messenger& messenger_;
+  const std::uint64_t group_;
+  std::uint64_t posted_;  // receives that had been posted when it looked last
+  unsigned looks_ = 0;
+};
+
+}  // namespace weft::proto
