@@ -38,7 +38,9 @@ constexpr std::uint64_t most_descriptors = 400;
 // Of the pipe by which `tcp` lends memory on one host: made once, for the first message that is
 // long enough, which need not come before the first seed.
 constexpr std::uint64_t made_once = 2;
-constexpr std::uint64_t most_threads = 8;  // those of disposal, and as many that are about to end
+// Those of disposal: four that may block, each with one that ends in its place, and one for memory;
+// and as many that are about to end.
+constexpr std::uint64_t most_threads = 18;
 // The bytes that are kept for each peer that has gone, and the memory that the heap reuses soon.
 constexpr std::uint64_t kept_of_each = 200, noise = 1024 * 1024;
 
