@@ -223,7 +223,8 @@ bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexce
   }
   if (is_statement(x.a)) {
     const auto use = static_cast<statement_use>(call_mask - (x.a & call_mask));
-    connection_->owner().groups().on_statement(connection_->id(), group_of(x.a), {use, x.b, x.immediate});
+    connection_->owner().groups().on_statement(connection_->id(), group_of(x.a),
+                                               {use, x.b, x.immediate});
     return true;
   }
   const received what{connection_->id(), {x.a}, 0, x.b};

@@ -155,7 +155,7 @@ TEST_CASE("outsider: deadlines fire and peers are served while another user atta
     std::string failure;
     {
       outsider other("attack", names);
-      std::jthread visitor([&] {
+      std::jthread client([&] {
         try {
           weft::run(guest, visit(guest, listening.address(), 3));
           before = descriptors_of(self);

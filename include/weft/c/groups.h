@@ -23,7 +23,8 @@ WEFT_API int weft_barrier(weft_context* ctx);
  * member with PEER_LOST, CLOSED or STOPPED, and so do later ones; weft_shrink makes a group of
  * those that are left. Other errors: INVALID_ARGUMENT (no such root, type or operation; a process
  * that is no member; members that post different operations, all of them; memory that is read and
- * written, other than a rank's own part in its place), OUT_OF_MEMORY. weft/group.hpp says more. All of this since WEFT_5. */
+ * written, other than a rank's own part in its place), OUT_OF_MEMORY. weft/group.hpp says more. All
+ * of this since WEFT_5. */
 
 typedef struct weft_group weft_group;
 

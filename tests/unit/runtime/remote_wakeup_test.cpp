@@ -25,8 +25,8 @@ bool heard(const wakeup_receiver& ear) {
 }
 
 /// Sends datagrams of its own to a bell.
-struct stranger {
-  explicit stranger(const wakeup_receiver& ear)
+struct outsider {
+  explicit outsider(const wakeup_receiver& ear)
       : fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     const auto& name = ear.address().name;
     sockaddr_un at{};
@@ -102,7 +102,7 @@ TEST_CASE("remote bell: a name that nobody has is refused") {
 
 TEST_CASE("remote bell: who knows its name only is not heard, and leaves no descriptor there") {
   const wakeup_receiver ear;
-  const stranger other(ear);
+  const outsider other(ear);
   pipe_ends pipe;
   // The secret of another bell, and pieces of this one's.
   const wakeup_receiver another;
@@ -125,7 +125,7 @@ TEST_CASE("remote bell: who knows its name only is not heard, and leaves no desc
 
 TEST_CASE("remote bell: descriptors that come with a ring are refused, or closed elsewhere") {
   wakeup_receiver ear;
-  const stranger other(ear);
+  const outsider other(ear);
   pipe_ends pipe;
   weft::tests::lingering_socket slow;
   const int fds[] = {pipe.writer.get(), slow.full.get()};
