@@ -92,7 +92,8 @@ std::vector<std::string> abstract_names(pid_t pid) {
     if (name.starts_with('@') && own.contains(inode)) all.push_back(name.substr(1));
   }
   std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());  // also of clients that it has accepted
+  all.erase(std::unique(all.begin(), all.end()),
+            all.end());  // also of clients that it has accepted
   return all;
 }
 

@@ -201,9 +201,9 @@ TEST_CASE("hostile shm: a doorbell page is checked") {
   for (auto make :
        {+[] { return unsealed(4096); }, +[] { return runtime::make_memory_file("long", 8192); },
         +[] { return runtime::make_memory_file("not a page", 4096); },
-        +[] {
-          return good_page({1, 2});
-        }}) {  // a doorbell whose events no thread reads
+        +[] {  // a doorbell whose events no thread reads
+          return good_page({{1, 2}, {}});
+        }}) {
     std::vector<unique_fd> both;
     both.push_back(good_ring());
     both.push_back(make());
