@@ -20,7 +20,7 @@ class packed_types {
   /// \returns an error of MPI, or `success`
   int take_place_of(handle& type) noexcept;
 
-  /// The program gives up the type.
+  /// The program gives up the type, which the packed one would keep.
   void forget(handle type) noexcept;
 
  private:
