@@ -96,6 +96,31 @@ TEST_CASE("the slim libfabric comes first among the libraries of all ranks") {
   CHECK(variables_of_mpirun(parsed({"--default", "p"}), all).empty());
 }
 
+TEST_CASE("a library comes before Open MPI 4, behind the user's own") {
+  CHECK_FALSE(has(command({"-n", "2", "p"}), {"LD_PRELOAD="}));
+  surroundings all = here();
+  all.before_mpi = "/opt/weft/lib/ours.so";
+  CHECK(has(build_command(parsed({"p"}), all), {"-x", "LD_PRELOAD=/opt/weft/lib/ours.so"}));
+  CHECK_FALSE(has(build_command(parsed({"--default", "p"}), all), {"-x"}));
+  all.preloaded = "/tool.so /other.so";
+  const std::string both = "LD_PRELOAD=/tool.so /other.so:/opt/weft/lib/ours.so";
+  CHECK(has(build_command(parsed({"p"}), all), {"-x", both}));
+  const auto passed_on = build_command(parsed({"-x", "LD_PRELOAD", "p"}), all);
+  CHECK(has(passed_on, {"-x", both, "p"}));
+  CHECK(std::count(passed_on.begin(), passed_on.end(), both) == 1);
+  const auto own = build_command(parsed({"-x", "LD_PRELOAD=/mine.so", "p"}), all);
+  CHECK(has(own, {"-x", "LD_PRELOAD=/mine.so:/opt/weft/lib/ours.so", "p"}));
+  CHECK(std::count(own.begin(), own.end(), both) == 0);
+}
+
+TEST_CASE("each of several programs gets the variables") {
+  surroundings all = here();
+  all.variables = {"WEFT_SPIN"};
+  const auto two = build_command(parsed({"--quiet", "-n", "1", "p", ":", "-n", "2", "q"}), all);
+  CHECK(has(two, {"-x", "FI_PROVIDER_PATH=/opt/weft/lib", "-x", "WEFT_SPIN", "-n", "1", "p", ":",
+                  "-x", "FI_PROVIDER_PATH=/opt/weft/lib", "-x", "WEFT_SPIN", "-n", "2", "q"}));
+}
+
 TEST_CASE("the way of one-sided calls is the user's, if he says it") {
   CHECK_FALSE(has(command({"--mca", "osc", "rdma", "-n", "2", "p"}), {"sm,pt2pt"}));
   surroundings all = here();
@@ -219,6 +244,8 @@ TEST_CASE("the provider is looked for in the own tree, then where the user says"
   CHECK(find_provider(folders) == tree / "other");
   std::ofstream(tree / "lib" / provider_file) << "x";
   CHECK(find_provider(folders) == tree / "lib");
+  CHECK_THROWS_WITH(library_before_open_mpi_4(tree / "lib"),
+                    weft::tests::contains("install weft again"));
   CHECK_THROWS_WITH(check_provider(tree / "lib", (tree / "lib").string()),
                     weft::tests::contains("cannot be loaded"));
   fs::remove_all(tree);

@@ -43,6 +43,33 @@ bool exports(const std::vector<std::string>& words, std::string_view variable) {
   return false;
 }
 
+/// The words for each program of `program : program`. Open MPI 5 is given them as they are.
+std::vector<std::vector<std::string>> programs_of(const options& chosen, const surroundings& here) {
+  std::vector<std::vector<std::string>> all(1);
+  for (const std::string& word : chosen.rest) {
+    if (word == ":" && here.open_mpi == series::v4_1) all.emplace_back();
+    all.back().push_back(word);
+  }
+  return all;
+}
+
+/// Libraries of the user's for LD_PRELOAD come before our own: tools hear of each call.
+std::string preload(std::string users, const surroundings& here) {
+  return users.empty() ? here.before_mpi : users + ":" + here.before_mpi;
+}
+
+/// The words of one program; what it says of LD_PRELOAD is said of our own library, too.
+std::vector<std::string> with_preload(std::vector<std::string> words, const surroundings& here) {
+  constexpr std::string_view name = "LD_PRELOAD";
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string& word = words[i];
+    if (words[i - 1] != "-x" || word.substr(0, word.find('=')) != name) continue;
+    word =
+        "LD_PRELOAD=" + preload(word == name ? here.preloaded : word.substr(name.size() + 1), here);
+  }
+  return words;
+}
+
 bool is_plain(std::string_view word) {
   constexpr std::string_view safe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
@@ -76,6 +103,8 @@ std::vector<std::string> variables_of_ranks(const options& chosen, const surroun
   // The user's value of that variable counts: the ranks then load the system's libfabric.
   if (!here.library_path.empty() && !exports(chosen.rest, "LD_LIBRARY_PATH"))
     all.push_back("LD_LIBRARY_PATH=" + here.library_path);
+  if (!here.before_mpi.empty() && !exports(chosen.rest, "LD_PRELOAD"))
+    all.push_back("LD_PRELOAD=" + preload(here.preloaded, here));
   if (!chosen.quiet) all.emplace_back("WEFT_OFI_ANNOUNCE=1");
   return all;
 }
@@ -104,13 +133,22 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
     // mpirun refuses a parameter that is given twice.
     for (const auto& [parameter, value] : settings_for(here.open_mpi, chosen.one_sided))
       if (!sets(chosen, here, parameter)) add({"--mca", parameter, value});
-    for (const std::string& one : variables_of_ranks(chosen, here)) add({"-x", one});
-    for (const std::string& name : here.variables)
-      if (forwarded(name)) add({"-x", name});
   }
-
-  if (chosen.verify && !ranks_asked(chosen.rest)) add({"-n", "2"});
-  all.insert(all.end(), chosen.rest.begin(), chosen.rest.end());
+  for (std::vector<std::string>& words : programs_of(chosen, here)) {
+    // mpirun of 4.1 gives variables to the program behind them alone.
+    auto begin = words.begin();
+    if (begin != words.end() && *begin == ":") all.push_back(*begin++);
+    options one = chosen;
+    one.rest.assign(begin, words.end());
+    if (!chosen.plain) {
+      for (const std::string& variable : variables_of_ranks(one, here)) add({"-x", variable});
+      for (const std::string& name : here.variables)
+        if (forwarded(name)) add({"-x", name});
+      if (!here.before_mpi.empty()) one.rest = with_preload(std::move(one.rest), here);
+    }
+    if (chosen.verify && !ranks_asked(chosen.rest)) add({"-n", "2"});
+    all.insert(all.end(), one.rest.begin(), one.rest.end());
+  }
   if (chosen.verify) add({here.self, "--verify-rank"});
   return all;
 }

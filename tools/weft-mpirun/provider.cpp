@@ -107,6 +107,15 @@ fs::path slim_libfabric_of(const fs::path& folder) {
   return fs::exists(slim / slim_libfabric, ignored) ? slim : fs::path();
 }
 
+fs::path library_before_open_mpi_4(const fs::path& folder) {
+  const fs::path file = folder / "libweft-open-mpi-4.so";
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) return file;
+  throw std::runtime_error(fmt::format(
+      "{} is missing, without which Open MPI 4 would send wrong data: install weft again",
+      file.string()));
+}
+
 void check_provider_by(const fs::path& slim, const fs::path& folder,
                        const std::string& provider_path) {
   ::setenv("FI_PROVIDER_PATH", provider_path.c_str(), 1);

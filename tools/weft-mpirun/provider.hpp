@@ -22,6 +22,10 @@ std::filesystem::path find_provider(const std::vector<std::filesystem::path>& fo
 /// \returns empty if there is none
 std::filesystem::path slim_libfabric_of(const std::filesystem::path& folder);
 
+/// The library that puts Open MPI 4 right, which belongs to the provider in `folder`.
+/// \throws std::runtime_error with cause and cure if there is none
+std::filesystem::path library_before_open_mpi_4(const std::filesystem::path& folder);
+
 /// Tests that the system's libfabric accepts the provider in `folder`: by `fi_info -p weft` if that
 /// is installed, else by loading the provider. \throws std::runtime_error with cause and cure
 void check_provider(const std::filesystem::path& folder, const std::string& provider_path);

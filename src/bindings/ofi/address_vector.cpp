@@ -61,8 +61,7 @@ int address_vector::insert(fid_av* av, const void* addresses, std::size_t count,
   int* const errors = (flags & FI_SYNC_ERR) != 0 ? static_cast<int*>(context) : nullptr;
   if ((flags & ~(FI_MORE | FI_SYNC_ERR)) != 0) return -FI_EBADFLAGS;
   if (!addresses && count != 0) return -FI_EINVAL;
-  // Here, where Open MPI has chosen its layers and has sent nothing.
-  if (!mend_persistent_sends()) return -FI_EOPNOTSUPP;
+  if (!persistent_sends_are_right()) return -FI_EOPNOTSUPP;
   return guarded([&] {
     int good = 0;
     const std::lock_guard lock(self.mutex_);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Open MPI 4 does wrong above a provider, and the provider can put right.
+// What Open MPI 4 does wrong above a provider, and a library before it puts right.
 #pragma once
 
 namespace weft::ofi {
 
-/// A persistent send of Open MPI 4's `pml cm` sends from the buffer's address on, wherever a
-/// datatype without holes has its data: the program gets wrong data and no error. MPI_Alltoallv,
-/// MPI_Alltoallw and MPI_Put use such sends, too. In a process of Open MPI 4 they are right from
-/// now on; elsewhere, and when called again, this does nothing. docs/mpi.md
-/// \returns false, with a warning: this Open MPI 4 is built in a way that is not known here
-bool mend_persistent_sends() noexcept;
+/// A persistent send of Open MPI 4 sends wrong data without an error, unless
+/// libweft-open-mpi-4.so is in the process (docs/mpi.md). So without it nothing is sent.
+/// \returns false, with a line on stderr the first time, in a process of Open MPI 4 without it
+bool persistent_sends_are_right() noexcept;
 
 }  // namespace weft::ofi

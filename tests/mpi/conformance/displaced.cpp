@@ -20,12 +20,12 @@ constexpr struct {
   send_call* call;
 } sends[] = {{"Send", MPI_Send}, {"Ssend", MPI_Ssend}, {"Bsend", MPI_Bsend}};
 
-/// Receives, posted first, what `send` sends to the partner.
+/// Receives, posted first, what `send` sends to the partner; in each round other data.
 template <class F>
 void message(check& c, int other, const std::string& what, const placed& in, std::size_t items,
-             F send) {
+             F send, int round = 0) {
   area expected(in, items);
-  write(expected, 0, items, other, c.rank);
+  write(expected, 0, items, other + round, c.rank);
   area got(in, items);
   MPI_Request r;
   MPI_Recv_init(got.buffer(), as_int(items), in.type, other, 60, MPI_COMM_WORLD, &r);
@@ -58,6 +58,24 @@ void messages(check& c, int other, const placed& out, const placed& in, std::siz
     });
 }
 
+/// A request that is started again sends the data of now.
+void restarted(check& c, int other, const placed& out, const placed& in) {
+  area data(out, 1);
+  MPI_Request r;
+  MPI_Send_init(data.buffer(), 1, out.type, other, 60, MPI_COMM_WORLD, &r);
+  for (const int round : {0, 1, 2}) {
+    write(data, 0, 1, c.rank + round, other);
+    message(
+        c, other, "Send_init, started again, " + out.name + " to " + in.name, in, 1,
+        [&] {
+          MPI_Start(&r);
+          MPI_Wait(&r, MPI_STATUS_IGNORE);
+        },
+        round);
+  }
+  MPI_Request_free(&r);
+}
+
 /// The address in the type, none in the call.
 void absolute(check& c, int other, std::size_t n) {
   const placed plain{"plain", MPI_INT32_T, std::vector<std::ptrdiff_t>(1), 1};
@@ -88,8 +106,10 @@ void displaced(check& c) {
   MPI_Buffer_attach(attached.data(), as_int(attached.size()));
   for (const int n : displaced_lengths(c)) {
     const displaced_types types(n);
-    for (std::size_t i = 0; i < types.size(); ++i)
+    for (std::size_t i = 0; i < types.size(); ++i) {
       for (const std::size_t items : {1u, 3u}) messages(c, other, types[i], types[i + 1], items);
+      restarted(c, other, types[i], types[i + 1]);
+    }
   }
   for (const std::size_t n : {1u, 5000u, 80000u}) absolute(c, other, n);
   void* back = nullptr;
