@@ -28,15 +28,15 @@ static_assert(alignof(core) >= 64, "no two lanes write to one cache line");
 
 namespace {
 
-// While a context ends: empty polls after which its thread sleeps between them.
-constexpr unsigned yields_at_end = 1000;
+// While a context ends. A thread that sleeps gives its core to a peer that has something to do; one
+// that yields gives it to any process, for a whole time slice.
 constexpr std::chrono::microseconds between_polls_at_end{50};
 
 constexpr std::string_view ended_too_early =
     "its context ended, and what it still had to send could not leave in the time that "
     "options::linger (WEFT_LINGER) sets";
 
-// How long peers that were given up are told, and bytes are written of links that have ended.
+// How long messages to peers that were given up, and bytes of links that have ended, are written.
 constexpr std::chrono::milliseconds longest_after_links{500};
 
 unsigned cores_of_this_process() noexcept {
@@ -177,22 +177,17 @@ void core::drain_connections() {
   const auto limit = std::chrono::steady_clock::now() + options_.linger;
   const auto& lanes = plane_->lanes();
   for (core* one : lanes) one->messenger_.begin_end();
-  for (unsigned idle = 0; !drained(in_good_order) && std::chrono::steady_clock::now() < limit;)
-    if (poll_lanes() != 0)
-      idle = 0;
-    else if (++idle < yields_at_end)
-      ::sched_yield();
-    else
-      std::this_thread::sleep_for(between_polls_at_end);
+  while (!drained(in_good_order) && std::chrono::steady_clock::now() < limit)
+    if (poll_lanes() == 0) std::this_thread::sleep_for(between_polls_at_end);
   if (in_good_order) give_up_debts();
 }
 
 /// The control plane's thread tells the peers, by messages that it posts to itself, and its end
 /// drops what is posted later.
 void core::give_up_debts() noexcept {
-  std::size_t told = 0;
-  for (core* one : plane_->lanes()) told += one->messenger_.give_up_debts(ended_too_early);
-  if (told == 0) return;
+  std::size_t given_up = 0;
+  for (core* one : plane_->lanes()) given_up += one->messenger_.give_up_debts(ended_too_early);
+  if (given_up == 0) return;
   try {
     auto done = std::make_shared<std::promise<void>>();
     std::future<void> posted = done->get_future();
