@@ -292,85 +292,6 @@ void call_table::answer_inline(call_handler& h, peer& from, call_tag t,
   }
 }
 
-// --- running calls -----------------------------------------------------------------------------
-
-void call_table::began(served_call& c) noexcept {
-  ++served_;
-  ++c.from()->calls->served;
-  c.after = first_;
-  if (first_) first_->before = &c;
-  first_ = &c;
-  if (c.handler()) ++c.handler()->running;
-  if (host_) host_->call_began();
-}
-
-/// The caller uses a number again when it has the reply; a call before with that number has been
-/// answered, or the caller lies, and has itself to blame.
-bool call_table::runs(served_call& c) noexcept {
-  calls_of_peer& of = *c.from()->calls;
-  c.runs = true;
-  ++running_;
-  ++of.running;
-  const local_id id = c.about().tag.id;
-  if (id == 0) return true;
-  if (of.numbered.find(id)) of.numbered.erase(id);
-  try {
-    of.numbered.add(id, c);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
-
-void call_table::runs_no_more(served_call& c) noexcept {
-  if (!std::exchange(c.runs, false)) return;
-  --running_;
-  --c.from()->calls->running;
-  begin_waiting();
-}
-
-void call_table::ended(served_call& c) noexcept {
-  calls_of_peer& of = *c.from()->calls;
-  const local_id id = c.about().tag.id;
-  if (of.numbered.find(id) == &c) of.numbered.erase(id);
-  --served_;
-  --of.served;
-  (c.before ? c.before->after : first_) = c.after;
-  if (c.after) c.after->before = c.before;
-  begin_waiting();
-}
-
-void call_table::release(call_handler& h) noexcept {
-  if (--h.running == 0 && h.closed_) h.report_end(messenger_.engine());
-}
-
-/// When the reply has begun to leave, the caller may give the number to another call.
-served_call* call_table::find_unanswered(const peer& from, std::uint64_t id) noexcept {
-  served_call* const c = from.calls ? from.calls->numbered.find(id) : nullptr;
-  return c && !c->is_answered() ? c : nullptr;
-}
-
-/// The handler may have ended meanwhile.
-bool call_table::on_more(peer& from, std::uint64_t id) noexcept {
-  if (id == 0 || id > 0xffff) return false;
-  served_call* const c = find_unanswered(from, id);
-  return !c || c->allow_items();
-}
-
-bool call_table::on_stop(peer& from, std::uint64_t id) noexcept {
-  if (id == 0 || id > 0xffff) return false;
-  if (served_call* const c = find_unanswered(from, id)) {
-    c->stop();
-    return true;
-  }
-  if (!from.calls) return true;
-  // It waits, or is on its way still, or has its reply by now.
-  auto& stopped = from.calls->stopped;
-  if (!stopped) stopped.reset(new (std::nothrow) std::bitset<65536>());
-  if (stopped) stopped->set(id);
-  return true;
-}
-
 // --- ends --------------------------------------------------------------------------------------
 
 /// Posts that have come as a whole are served, as messages can still be received.
@@ -401,48 +322,6 @@ void call_table::close() noexcept {
     remove(*h);
     h->context_ended();
   }
-}
-
-// --- a handler's end ---------------------------------------------------------------------------
-
-void call_handler::all_ended(operation& op) noexcept {
-  const auto keep = std::move(static_cast<call_handler&>(op).self_);
-  keep->done_.store(true, std::memory_order_release);
-  keep->ended_.open();
-}
-
-void call_handler::report_end(runtime::engine& e) noexcept {
-  self_ = shared_from_this();
-  e.end_unposted(*this, errc::ok);
-}
-
-void call_handler::context_ended() noexcept {
-  engine_ = nullptr;
-  closed_ = true;
-  if (running == 0) {
-    done_.store(true, std::memory_order_release);
-    ended_.open();
-  }
-}
-
-void call_handler::close() noexcept {
-  if (!engine_) return;
-  const runtime::engine::holder hold(*engine_);
-  if (std::exchange(closed_, true)) return;
-  if (owner) owner->calls().remove(*this);
-  if (running != 0) return;
-  done_.store(true, std::memory_order_release);
-  ended_.open();
-}
-
-void call_handler::stop() noexcept {
-  if (!engine_) return;
-  const runtime::engine::holder hold(*engine_);
-  table_->stop_calls_of(*this);
-}
-
-void call_handler::wait() noexcept {
-  if (engine_ && !done_.load(std::memory_order_acquire)) engine_->run_until_done(done_);
 }
 
 }  // namespace weft::proto
