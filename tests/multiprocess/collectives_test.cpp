@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups and collectives of whole jobs: programs/collectives.cpp.
+// Groups and collectives of whole jobs: programs/collectives.cpp, collective_misuse.cpp.
 #include <sys/wait.h>
 
 #include <csignal>
@@ -20,7 +20,7 @@ collectives_end run_collectives(const std::string& transport, const std::string&
                                 const std::string& what, const std::string& mode = "dedicated") {
   const std::string command = "WEFT_PROGRESS=" + mode + " WEFT_TRANSPORTS=self," + transport +
                               " exec timeout 100 " + WEFT_TEST_BIN_DIR "/weft-run -n " + ranks +
-                              " " + WEFT_TEST_BIN_DIR "/tests/collectives " + what + " 2>&1";
+                              " " + WEFT_TEST_BIN_DIR "/tests/" + what + " 2>&1";
   FILE* const output = ::popen(command.c_str(), "r");
   REQUIRE(output);
   collectives_end end;
@@ -35,7 +35,7 @@ collectives_end run_collectives(const std::string& transport, const std::string&
 TEST_CASE("collectives: every result is right, of every size, root and group") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   const std::string ranks = GENERATE("1", "2", "3", "6");
-  const collectives_end end = run_collectives(transport, ranks, "results");
+  const collectives_end end = run_collectives(transport, ranks, "collectives results");
   CAPTURE(transport, ranks, end.said);
   CHECK(end.status == 0);
 }
@@ -43,7 +43,7 @@ TEST_CASE("collectives: every result is right, of every size, root and group") {
 TEST_CASE("collectives: a power of two of ranks, in every mode") {
   const std::string mode = GENERATE("polling", "interrupt", "two_threads");
   const collectives_end end =
-      run_collectives(weft::tests::transports().front(), "4", "results", mode);
+      run_collectives(weft::tests::transports().front(), "4", "collectives results", mode);
   CAPTURE(mode, end.said);
   CHECK(end.status == 0);
 }
@@ -51,7 +51,7 @@ TEST_CASE("collectives: a power of two of ranks, in every mode") {
 TEST_CASE("collectives: they move while all ranks compute") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   const std::string mode = GENERATE("dedicated", "two_threads");
-  const collectives_end end = run_collectives(transport, "3", "computing", mode);
+  const collectives_end end = run_collectives(transport, "3", "collectives computing", mode);
   CAPTURE(transport, mode, end.said);
   CHECK(end.status == 0);
 }
@@ -59,7 +59,7 @@ TEST_CASE("collectives: they move while all ranks compute") {
 TEST_CASE("collectives: when a rank dies, all end with one error, and go on without it") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   const std::string victim = GENERATE("1", "0");
-  const collectives_end end = run_collectives(transport, "5", "killed " + victim);
+  const collectives_end end = run_collectives(transport, "5", "collectives killed " + victim);
   CAPTURE(transport, victim, end.said);
   CHECK(end.status == 128 + SIGKILL);
   CHECK(end.said.find("failed") == std::string::npos);
@@ -71,7 +71,7 @@ TEST_CASE("collectives: when a rank dies, all end with one error, and go on with
 
 TEST_CASE("collectives: one that a rank stops ends for all") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
-  const collectives_end end = run_collectives(transport, "4", "stopped");
+  const collectives_end end = run_collectives(transport, "4", "collectives stopped");
   CAPTURE(transport, end.said);
   CHECK(end.status == 0);
   for (const char* rank : {"2", "3"})
@@ -82,14 +82,15 @@ TEST_CASE("collectives: one that a rank stops ends for all") {
 TEST_CASE("collectives: members that make different calls all learn of both") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   const std::string ranks = GENERATE("3", "4");
-  const collectives_end end = run_collectives(transport, ranks, "mistaken");
+  const collectives_end end = run_collectives(transport, ranks, "collective_misuse different");
   CAPTURE(transport, ranks, end.said);
   CHECK(end.status == 0);
 }
 
 TEST_CASE("collectives: ranges that overlap are in place, or refused") {
   const std::string ranks = GENERATE("1", "3", "4");
-  const collectives_end end = run_collectives(weft::tests::transports().front(), ranks, "overlap");
+  const collectives_end end =
+      run_collectives(weft::tests::transports().front(), ranks, "collective_misuse overlap");
   CAPTURE(ranks, end.said);
   CHECK(end.status == 0);
 }

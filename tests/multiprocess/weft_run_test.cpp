@@ -312,7 +312,7 @@ TEST_CASE("ranks start with the signals and limits that weft-run was started wit
   for (std::size_t i = 0; i != 3; ++i) CHECK(lines[i] == lines[i + 3]);
 }
 
-TEST_CASE("output beyond the limit on file size is told, and the ranks go on") {
+TEST_CASE("output beyond the limit on file size is an error, and the ranks go on") {
   launcher job(shell({"-n", "1"},
                      "f=${TMPDIR:-/tmp}/weft-output-$$; trap 'rm $f' EXIT; "
                      "(ulimit -f 8; exec " WEFT_TEST_BIN_DIR
