@@ -82,7 +82,7 @@ void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_
 /// collective in flight, and all later ones of this group, end with an error at every member:
 /// peer_lost, closed or stopped, with the rank that caused it. The members that are left make a
 /// group by `shrink`. A member that ended a collective well before may learn of it in the next one.
-/// The first cause is what all are told.
+/// All get the first cause.
 ///
 /// When members make different calls (another collective, size, root or operation, or another
 /// order), all end with invalid_argument, and the text says who has called what. Where no message

@@ -117,7 +117,7 @@ struct options {
 
   /// How long the end of a context waits, at most, until what it has accepted and what it owes has
   /// left: sends and accesses to memory that have begun, replies, answers to peers' messages. Peers
-  /// that have not taken theirs by then are lost, and are told why. 0: the end does not wait.
+  /// that have not taken theirs by then are lost, and learn why. 0: the end does not wait.
   /// docs/lifetimes.md, "The end of a context"
   std::chrono::milliseconds linger{5000};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a member calls: members of a group that make different calls are told so, by names.
+// What a member calls: members of a group that make different calls get an error that names both.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ std::string describe(const collective_call& c);
 
 /// That a member has called something.
 struct statement {
-  peer_id rank = no_peer;      ///< in `asks` and `contradicts` it is not told: that of the sender
+  peer_id rank = no_peer;      ///< in `asks` and `contradicts` it is not sent: that of the sender
   std::uint64_t sequence = 0;  ///< the number of its call; in `tells` and `lost` modulo 1024
   collective_call made = {};
 

@@ -13,7 +13,7 @@
 namespace weft::collectives {
 
 /// What a member has called lately, and what has come for calls that it had not made by then. The
-/// caller of a collective writes down its call without a lock; whoever takes a message that fits no
+/// caller of a collective writes down its call without a lock; the thread that takes a message that fits no
 /// receive, with the progress lock held, reads it.
 class call_log {
  public:
@@ -26,7 +26,7 @@ class call_log {
     const std::uint64_t n = begun_.load(std::memory_order_relaxed);
     const proto::group_statement words = statement{0, 0, c}.packed({});
     slot& s = slots_[n % kept];
-    // Whoever reads a new word then reads that the slot is not valid, or is the new one.
+    // A reader of a new word then reads that the slot is not valid, or is the new one.
     s.number.store(none, std::memory_order_relaxed);
     s.first.store(words.first, std::memory_order_release);
     s.second.store(words.second, std::memory_order_release);

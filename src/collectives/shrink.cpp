@@ -50,7 +50,7 @@ struct knowledge {
   }
 };
 
-/// Without a coordinator: what members have told each other counts, too.
+/// Without a coordinator: what members have sent to each other counts, too.
 void leave_out(std::vector<peer_id>& left, const std::vector<peer_id>& lost) {
   std::erase_if(left,
                 [&](peer_id m) { return std::find(lost.begin(), lost.end(), m) != lost.end(); });

@@ -108,7 +108,7 @@ class link_negotiation {
 
   const services services_;
   const std::shared_ptr<proto::peer> peer_;
-  std::shared_ptr<const runtime::unique_fd> process_;  // null: on another host, or not to be told
+  std::shared_ptr<const runtime::unique_fd> process_;  // null: on another host, or not known
 
   // Sending.
   state state_ = state::idle;

@@ -176,7 +176,7 @@ void messenger::begin_end() noexcept {
   peers_.for_each([](peer& p) { p.sender().leave_short_path(); });
 }
 
-/// Nobody takes what this process sends to itself.
+/// No other process takes what this process sends to itself.
 bool messenger::owes() const noexcept {
   const runtime::engine::holder hold(engine_);
   return peers_.any_of([this](const peer& p) { return !streams_.is_self(p.id()) && p.owes(); });

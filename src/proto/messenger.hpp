@@ -123,7 +123,7 @@ class messenger {
   /// Whether anything that was accepted from the application, or is owed to a peer, has not left.
   /// Any thread.
   bool owes() const noexcept;
-  /// Gives up the peers to which something is owed: they are told `why`, and so are the operations
+  /// Gives up the peers to which something is owed: they learn `why`, and so do the operations
   /// here. Any thread. \return how many
   std::size_t give_up_debts(std::string_view why) noexcept;
   /// Whether a stream without a handle waits for its end. After close_all: not for long. Any

@@ -134,7 +134,7 @@ bool disposal::shut_down(int socket) noexcept {
 }
 
 void disposal::stop_listening(int socket) noexcept {
-  ::shutdown(socket, SHUT_RDWR);  // nobody connects from here on
+  ::shutdown(socket, SHUT_RDWR);  // no client connects from here on
   for (;;) {
     const int client = ::accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (client >= 0)

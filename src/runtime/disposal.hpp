@@ -29,7 +29,7 @@ class disposal {
   /// Done at once if that cannot block, else on a thread. Never blocks.
   void close(int fd) noexcept;
   /// Closes this process's end of a Unix connection; at once if the other side has left no
-  /// descriptor in it, else on a thread. \param socket is held by nobody else
+  /// descriptor in it, else on a thread. \param socket has no other holder
   void hang_up(int socket) noexcept;
   /// Shuts this process's end of a Unix connection down. \return whether it can be closed at once
   static bool shut_down(int socket) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last close of a descriptor that somebody else has prepared.
+// The last close of a descriptor that another process has prepared.
 #pragma once
 
 namespace weft::runtime {

@@ -99,7 +99,7 @@ opened connect_abstract(const std::string& name, std::shared_ptr<runtime::dispos
   const abstract_address address(name);
   if (::connect(made.fd.get(), address.get(), address.size) == 0) return made;
   const int error = errno;
-  ::close(made.fd.release());  // nobody has connected to it
+  ::close(made.fd.release());  // no client has connected to it
   return {unique_fd{}, error};
 }
 

@@ -44,7 +44,7 @@ std::optional<context_id> id_from_text(std::string_view text);
 
 /// All sockets are SOCK_SEQPACKET, do not block, and close when the process executes another. They
 /// let no descriptors in (runtime/rights.hpp): any user of this host can connect, and take a name.
-/// Whoever has checked the process at the other end, and expects descriptors, changes that.
+/// A caller that has checked the process at the other end, and expects descriptors, changes that.
 opened listen_abstract(const std::string& name);
 /// EAGAIN: the listener's queue is full, try again later. ECONNREFUSED: no process listens.
 /// \param where closes the socket, in which the other side can leave descriptors; null: its owner

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace counting {
 namespace {
 
-constexpr tag plain{1}, ready{2}, told{3};
+constexpr tag plain{1}, ready{2}, figures{3};
 constexpr am echo{1}, echo_inline{2}, posted{3}, refused{4}, numbers{5};
 
 /// Pairs of counters: what one side says of itself, and what the other side says of it.
@@ -96,26 +96,27 @@ task<void> bytes_in_a_stream(endpoint other) {
 
 template <bool Left>
 task<void> talk(context& here, endpoint other) {
-  int posts = 0;
+  semaphore posts(0);
   const handler h1 = here.on<std::string(std::string)>(echo, [](std::string s) { return s; });
   const handler h2 =
       here.on_inline<std::string(std::string)>(echo_inline, [](std::string s) { return s; });
-  const handler h3 = here.on<void(std::string)>(posted, [&](const std::string&) { ++posts; });
+  const handler h3 =
+      here.on<void(std::string)>(posted, [&](const std::string&) { posts.release(); });
   const handler h4 = here.on<async_generator<int>(int)>(numbers, &count_to);
   co_await meet(other, ready);
   const account before = account_of(here.snapshot());
   co_await messages(other);
   co_await calls(other);
   co_await bytes_in_a_stream(other);
-  while (posts != 5) co_await sleep_for(100us);
+  for (int i = 0; i != 5; ++i) co_await posts.acquire();
   co_await meet(other, ready);
 
   account mine = difference(before, account_of(here.snapshot())), its{};
   mine.own[2] += 5;  // posts get no reply
   const std::array<std::uint64_t, 8> said = mine.own;
   scope both;
-  both.start(other.send(std::as_bytes(std::span(said)), told));
-  both.start(other.recv(std::as_writable_bytes(std::span(its.own)), told));
+  both.start(other.send(std::as_bytes(std::span(said)), figures));
+  both.start(other.recv(std::as_writable_bytes(std::span(its.own)), figures));
   co_await both.join();
   // The last messages of a stream, and of a call, may be taken in a little later.
   const auto late = std::chrono::steady_clock::now() + 30s;

@@ -13,7 +13,7 @@ by_hand() {
     --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH "$@"
 }
 if by_hand -n 2 mpi-conformance self >said.txt 2>&1; then fail "a job runs without the library"; fi
-grep -qF "give mpirun -x LD_PRELOAD=$library" said.txt || { cat said.txt; fail "the cure is not told"; }
+grep -qF "give mpirun -x LD_PRELOAD=$library" said.txt || { cat said.txt; fail "the cure is not named"; }
 by_hand -n 2 -x "LD_PRELOAD=$library" mpi-conformance displaced || fail "the cure is none"
 
 # Of several programs each has it, and what a user preloads stays.

@@ -48,7 +48,7 @@ TEST_CASE("ofi: injected messages arrive, also when their endpoint is closed at 
 }
 
 TEST_CASE(
-    "ofi: whoever waits for the delivery has it told, also when the receiver closes at once") {
+    "ofi: a delivery is confirmed, also when the receiver closes at once") {
   pair p;
   std::uint64_t out = 7, in = 0;
   iovec piece{&out, sizeof out};

@@ -129,7 +129,7 @@ class endpoint final : public fid_ep {
   void renew(multi_buffer& b) noexcept;
 
   /// Waits until what it has accepted has left: messages, also injected ones, and accesses in all
-  /// their steps. What has not by then is told to libfabric's log, and given up later.
+  /// their steps. What has not by then is named in libfabric's log, and given up later.
   void finish_sends(std::chrono::steady_clock::time_point until) noexcept;
 
   users used;

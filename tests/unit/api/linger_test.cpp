@@ -90,7 +90,7 @@ task<void> send_to_nobody(endpoint to, errc& how, std::string& why) {
 
 }  // namespace
 
-TEST_CASE("linger: what nobody takes in time is told to both sides, with the cure") {
+TEST_CASE("linger: what is not taken in time is an error at both sides, with the cure") {
   const auto linger = GENERATE(0ms, 20ms);
   meeting m("shm");
   errc here = errc::ok, there = errc::ok;

@@ -54,7 +54,7 @@ TEST_CASE("lists: sides whose lists begin alike use what both have") {
   CHECK(asked({"self", "shm", "tcp"}, {"self", "shm"}).empty());
 }
 
-TEST_CASE("lists: sides with other lists are told both") {
+TEST_CASE("lists: sides with other lists get an error that names both") {
   const auto [mine, theirs] = GENERATE(table<list, list>({
       {{"self", "tcp"}, {"self", "shm", "tcp"}},
       {{"self", "shm", "tcp"}, {"self", "tcp"}},

@@ -58,7 +58,7 @@ TEST_CASE("calls: a statement crosses as two words") {
   CHECK_FALSE(describe(wrong.made).empty());
 }
 
-TEST_CASE("calls: they are told in words") {
+TEST_CASE("calls: a description names what was asked for") {
   CHECK(describe({}) == "barrier");
   CHECK(describe(broadcast_of(600'000, 2)) == "broadcast of 600000 bytes from root 2");
   CHECK(describe({kind::gather, algorithm::linear, 1, of_parts}) ==

@@ -95,7 +95,7 @@ TEST_CASE("end: accesses to memory that have begun are owed") {
   n[1].messages.regions().end(key);
 }
 
-TEST_CASE("end: whom something is still owed is told, and so is who waits here") {
+TEST_CASE("end: a peer to which something is owed is given up, and operations here end") {
   nodes n(3);
   const bytes out = pattern(100);
   bytes in(100);
@@ -147,7 +147,7 @@ TEST_CASE("close: answers that found no room leave before the end") {
   CHECK(other.now() == peer::state::closed);
 }
 
-TEST_CASE("end: nobody waits for a link only to answer a good-bye") {
+TEST_CASE("end: a context does not wait for a link only to answer a good-bye") {
   nodes n(2);
   const bytes small = pattern(10);
   n[0].send(1, small, tag{1});
