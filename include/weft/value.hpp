@@ -126,22 +126,22 @@ auto recv_into(const endpoint& from, const recv_request& message, T& into, at_mo
 template <class T>
 auto endpoint::send_value(tag t, T&& value) const {
   using detail::value_kind;
-  using V = std::remove_cvref_t<T>;
-  constexpr value_kind kind = detail::kind_of<V>;
+  using decayed = std::remove_cvref_t<T>;
+  constexpr value_kind kind = detail::kind_of<decayed>;
   constexpr bool borrowed = detail::is_borrowed<T>;
-  detail::require_value<V>();
-  if constexpr (std::is_array_v<V> || kind == value_kind::none)
+  detail::require_value<decayed>();
+  if constexpr (std::is_array_v<decayed> || kind == value_kind::none)
     return;
   else if constexpr (kind == value_kind::object && borrowed)
-    return detail::send_object(*this, t, detail::writer_of<V>(value));
+    return detail::send_object(*this, t, detail::writer_of<decayed>(value));
   else if constexpr (kind == value_kind::object)
-    return detail::send_owned_object<V>(*this, t, std::forward<T>(value));
+    return detail::send_owned_object<decayed>(*this, t, std::forward<T>(value));
   else if constexpr (borrowed)
-    return send(detail::bytes_of_value<V>(value), t);
+    return send(detail::bytes_of_value<decayed>(value), t);
   else if constexpr (kind == value_kind::bytes)
-    return detail::owned_send_request<V>{name(t), t, std::forward<T>(value)};
+    return detail::owned_send_request<decayed>{name(t), t, std::forward<T>(value)};
   else
-    return detail::send_owned<V>(*this, t, std::forward<T>(value));
+    return detail::send_owned<decayed>(*this, t, std::forward<T>(value));
 }
 
 /// Receives a value of type T from this peer.

@@ -171,12 +171,12 @@ const_buffer bytes_to_write(const T& data) noexcept {
 }
 template <class T>
 mutable_buffer bytes_to_fill(T&& into) noexcept {
-  using V = std::remove_cvref_t<T>;
-  require_bytes<V>();
+  using decayed = std::remove_cvref_t<T>;
+  require_bytes<decayed>();
   static_assert(is_borrowed<T>, "the object must live until the read has ended: pass a variable");
-  if constexpr (has_bytes<V>) {
+  if constexpr (has_bytes<decayed>) {
     constexpr bool is_constant = [] {
-      if constexpr (has_elements<V>)
+      if constexpr (has_elements<decayed>)
         return std::is_const_v<std::remove_pointer_t<decltype(std::declval<T&>().data())>>;
       else
         return std::is_const_v<std::remove_reference_t<T>>;

@@ -10,8 +10,8 @@
 
 namespace weft::detail {
 
-template <class V, class Write>
-task<void> write_kept(V data, Write write) {
+template <class decayed, class Write>
+task<void> write_kept(decayed data, Write write) {
   co_await write(bytes_of_value(data));
 }
 
@@ -19,14 +19,14 @@ task<void> write_kept(V data, Write write) {
 /// that is not the caller's until the end.
 template <class T, class Write>
 task<void> write_owned(std::remove_reference_t<T>& data, Write write) {
-  using V = std::remove_cvref_t<T>;
-  require_bytes<V>();
-  if constexpr (!has_bytes<V> || std::is_array_v<V>)
+  using decayed = std::remove_cvref_t<T>;
+  require_bytes<decayed>();
+  if constexpr (!has_bytes<decayed> || std::is_array_v<decayed>)
     return write_kept<const_buffer, Write>({}, std::move(write));  // refused above
   else if constexpr (is_borrowed<T>)
     return write(bytes_of_value(data));
   else
-    return write_kept<V, Write>(std::move(data), std::move(write));
+    return write_kept<decayed, Write>(std::move(data), std::move(write));
 }
 
 }  // namespace weft::detail
