@@ -75,7 +75,7 @@ constexpr bool is_answer(call_tag t) noexcept { return t.kind == call_kind::repl
 /// Whether the sender of a message with that tag begins something by it. False: the message is owed
 /// to the peer, or goes on with something that has begun.
 constexpr bool begins_something(std::uint64_t tag) noexcept {
-  if (!is_call(tag)) return tag < first_reserved_tag;
+  if (!is_call(tag)) return tag < first_reserved_tag || detail::is_group_tag(weft::tag{tag});
   const call_kind kind = unpack_call(tag).kind;
   return kind != call_kind::reply && kind != call_kind::item;
 }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <new>
+#include <vector>
 
 #include <weft/error.hpp>
 
@@ -73,10 +75,14 @@ class control_queue {
 
   /// The frames that tell the peer of something done: they are true also after the end of the
   /// connection. Without memory for all of them, the first ones.
-  control_queue deeds() const noexcept {
-    control_queue done;
-    for (const entry& e : entries_)
-      if (is_deed(e.kind()) && done.add(e) != errc::ok) break;
+  std::vector<entry> deeds() const noexcept {
+    std::vector<entry> done;
+    try {
+      std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(done),
+                   [](const entry& e) { return is_deed(e.kind()); });
+    } catch (const std::bad_alloc&) {
+      // The first ones, then.
+    }
     return done;
   }
 

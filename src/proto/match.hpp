@@ -43,6 +43,10 @@ class match_table {
   void note_met(detail::match_operation& m) noexcept {
     home_of(m).newest = m.posted_at = ++posted_;
   }
+  /// The same for a claim, of which nothing is kept.
+  void note_claim(const peer* from, tag_mask tag) noexcept {
+    (is_hashed(from, tag) ? exact_[hash(from, tag.value)] : wild_).newest = ++posted_;
+  }
   /// Whether no receive has come after that one which could have taken a later message than its
   /// own. False also if one has come that looks like it.
   bool is_newest(const detail::match_operation& m, const peer* from,

@@ -134,6 +134,7 @@ std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) no
   inbound_message* const m = table_.find(from, tag);
   if (!m) return {};
   table_.remove(*m);
+  table_.note_claim(from, tag);
   m->claimed = true;
   return claimed_message(*m, m->from, m->about());
 }
@@ -179,6 +180,7 @@ void messenger::begin_end() noexcept {
 /// No other process takes what this process sends to itself.
 bool messenger::owes() const noexcept {
   const runtime::engine::holder hold(engine_);
+  if (calls_.served() != calls_.running()) return true;  // an answer that is about to be sent
   return peers_.any_of([this](const peer& p) { return !streams_.is_self(p.id()) && p.owes(); });
 }
 

@@ -9,6 +9,7 @@
 //   on_bye_answer: closed
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "proto/messenger.hpp"
 #include "proto/rma.hpp"
@@ -73,7 +74,7 @@ void peer::lose(errc why, std::string_view detail) noexcept {
 
 detail::time_point peer::oldest_stop() const noexcept {
   if (gone()) return detail::time_point::max();
-  const auto oldest = std::min(sender_.oldest_stop(), rendezvous_receiver_.oldest_stop());
+  const auto oldest = std::min(sender_.oldest_stop(), receiver_.oldest_stop());
   return rma_ ? std::min({oldest, rma_->initiator.oldest_stop(), rma_->target.oldest_end()})
               : oldest;
 }
@@ -109,11 +110,12 @@ bool peer::on_good_bye() noexcept {
                                     {bye_answer, 0, 0}};
   // First, because letting go of memory may take the link along.
   const bool answered = now() == state::open && writer_.add_last(thanks) && writer_.flush();
-  control_queue deeds = answered ? control_queue() : writer_.controls().deeds();
+  std::vector<control_queue::entry> deeds;
+  if (!answered) deeds = writer_.controls().deeds();
   fail(errc::closed, connection_.closing() ? closed_by_this_side : "the peer closed it");
   if (answered) return true;
-  bool kept = true;
-  for (; kept && !deeds.empty(); deeds.pop()) kept = writer_.add_last(deeds.front());
+  const bool kept = std::all_of(deeds.begin(), deeds.end(),
+                                [this](const auto& e) { return writer_.add_last(e); });
   if (!kept || !writer_.add_last(thanks)) {
     // No memory for it: the end of the connection tells the peer.
     owner().connections().disconnected(*this);

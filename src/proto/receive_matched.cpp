@@ -122,7 +122,8 @@ void receiver::finish(inbound_message& m) noexcept {
 /// stopped. They need an answer, and can be stopped before it comes, where the sender has no
 /// credit.
 bool receiver::spares(const inbound_message& m) noexcept {
-  return m.tag < first_reserved_tag && m.total <= one_frame;
+  const bool ordinary = m.tag < first_reserved_tag || detail::is_group_tag(weft::tag{m.tag});
+  return ordinary && m.total <= one_frame;
 }
 
 /// The message is unexpected again, at its place in the order of arrival. Not if a later receive
@@ -154,7 +155,9 @@ void receiver::free_number(inbound_message& m) noexcept {
 void receiver::give_up(inbound_message& m) noexcept {
   if (m.stopping) return;
   if (spares(m)) {
-    m.stopping = !put_back(m);
+    if (put_back(m)) return;  // released, where the sender had taken it back
+    m.stopping = true;        // the receive ends well, when all of the message is here
+    m.stopped_at = connection_->owner().upkeep().note_stop();
     return;
   }
   if (m.early) {
@@ -169,6 +172,11 @@ void receiver::give_up(inbound_message& m) noexcept {
   }
   // A rest that was not requested yet is declined when it would be requested.
   if (m.id != 0) writer_->send_control(frame_kind::stop_data, m.sender_id, m.id);
+}
+
+detail::time_point receiver::oldest_stop() const noexcept {
+  const detail::time_point others = rendezvous_->oldest_stop();
+  return current_ && current_->stopping ? std::min(others, current_->stopped_at) : others;
 }
 
 void receiver::stop(inbound_message& m) noexcept {

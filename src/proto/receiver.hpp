@@ -51,9 +51,12 @@ class receiver {
   void drop(inbound_message& m) noexcept;
   /// The receive was stopped. It ends at once, unless the link may be writing to its memory. A
   /// short message is unexpected again; where its order would suffer, the receive ends well when
-  /// all of it is here. Further bytes of a longer one are dropped, and its sender is told that they
+  /// all of it is here. Further bytes of a longer one are dropped, and its sender learns that they
   /// are not needed.
   void give_up(inbound_message& m) noexcept;
+  /// Of the receives that were stopped and have not ended, the first stop; else
+  /// time_point::max().
+  detail::time_point oldest_stop() const noexcept;
   /// Whether the message outlives a receive that is stopped.
   static bool spares(const inbound_message& m) noexcept;
   /// The receive ends stopped, and the message goes on without it.

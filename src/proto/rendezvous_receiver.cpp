@@ -97,6 +97,7 @@ detail::time_point rendezvous_receiver::oldest_stop() const noexcept {
   };
   asked_.for_each(consider);
   reads_.for_each(consider);
+  for (const inbound_message* m = first_waiting_; m; m = m->next_to_ask) consider(*m);
   return oldest;
 }
 

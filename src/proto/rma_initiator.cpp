@@ -200,7 +200,7 @@ void rma_initiator::finish(rma_operation& op, errc status) noexcept {
     ++n.rma_started;
     n.bytes_put += op.order.data.size();
     n.bytes_got += op.order.into.size();
-    if (op.next_step && !op.cancel_requested && op.next_step(op)) return begin_again(op);
+    if (op.next_step && op.next_step(op)) return begin_again(op);
   }
   const std::uint16_t id = std::exchange(op.id, 0);
   end(op, status);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "net.hpp"
 
@@ -202,6 +203,57 @@ TEST_CASE("cancel: a small message whose place another receive may have taken is
   CHECK((in == out));
   CHECK(later->ended_with(errc::stopped));
   CHECK(send->ended_with(errc::ok));
+}
+
+TEST_CASE("cancel: a small message whose follower was claimed is received") {
+  nodes n(2, {}, {4u << 10, 64u << 10});
+  const bytes out = pattern(100, 5), out_later = pattern(100, 6);
+  bytes in(100);
+  for (int i = 0; i != 8; ++i) n[0].send(1, out, tag{9});  // the credit is used up
+  n.settle();
+  auto receive = n[1].recv(0, in, tag{1});
+  auto send = n[0].send(1, out, tag{1});
+  auto send_later = n[0].send(1, out_later, tag{1});
+  std::optional<weft::claimed_message> later;
+  for (int i = 0; i != 1000 && !later; ++i) {
+    n.step();
+    later = n[1].messages.try_claim(&n[1].to(0), tag{1});
+  }
+  REQUIRE(later);
+  REQUIRE(receive->message);
+  receive->cancel();
+  n.settle();
+  CHECK(receive->ended_with(errc::ok));
+  CHECK((in == out));
+  later.reset();
+  n.settle();
+  CHECK(send->ended_with(errc::ok));
+  CHECK(send_later->ended_with(errc::ok));
+}
+
+TEST_CASE("cancel: a small message with a tag of a group is not dropped") {
+  nodes n(2, {}, {4u << 10, 64u << 10});
+  const bytes out = pattern(100, 5);
+  bytes in(100);
+  for (int i = 0; i != 8; ++i) n[0].send(1, out, tag{9});  // the credit is used up
+  n.settle();
+  const tag own{weft::proto::own_tag(7, 1)};
+  auto receive = n[1].recv(0, in, own);
+  auto send = n[0].send(1, out, own);
+  for (int i = 0; i != 1000 && !receive->message; ++i) n.step();
+  REQUIRE(receive->message);
+  receive->cancel();
+  n.settle();
+  if (receive->ended_with(errc::stopped)) {
+    auto next = n[1].recv(0, in, own);
+    n.settle();
+    CHECK(next->ended_with(errc::ok));
+  } else {
+    CHECK(receive->ended_with(errc::ok));
+  }
+  CHECK((in == out));
+  CHECK(send->ended_with(errc::ok));
+  CHECK(n[1].messages.snapshot().messages_dropped == 0);
 }
 
 TEST_CASE("cancel: messages with one tag stay in order, with several receives stopped at random") {

@@ -83,3 +83,14 @@ TEST_CASE("control queue: by its number a frame is known to have left") {
   q.pop();
   CHECK(q.left() > number);
 }
+
+TEST_CASE("control queue: what tells of something done is true also after the end") {
+  control_queue q;
+  for (const frame_kind k : {frame_kind::cts, frame_kind::fin_ack, frame_kind::credit,
+                             frame_kind::accessed, frame_kind::matched, frame_kind::cancelled})
+    REQUIRE(q.add(entry(k)) == errc::ok);
+  std::vector<frame_kind> kinds;
+  for (const control_queue::entry& e : q.deeds()) kinds.push_back(e.kind());
+  CHECK(kinds == std::vector{frame_kind::fin_ack, frame_kind::accessed, frame_kind::matched,
+                             frame_kind::cancelled});
+}

@@ -10,6 +10,7 @@
 #include <weft/coro/as_result.hpp>
 #include <weft/coro/detail/detached_task.hpp>
 #include <weft/coro/time.hpp>
+#include <weft/coro/when.hpp>
 #include <weft/value.hpp>
 
 #include "hostile_frame_sink.hpp"
@@ -31,7 +32,7 @@ using weft::transports::remote_address;
 
 namespace {
 
-using weft::detail::operator co_await;
+using weft::detail::operator co_await;  // NOLINT(misc-unused-using-decls): it is used
 
 /// How a peer goes half of the way.
 struct half_way {
@@ -131,7 +132,7 @@ struct half_met : frame_sink_attack {
 
   bytes small = pattern(10), large = pattern(300'000);
   std::vector<const_buffer> several{3, const_buffer(large)};
-  bytes in = bytes(300'000);
+  bytes in = bytes(300'000), in_later = bytes(100);
   weft::remote_region there{77, 0, 300'000};
 
  private:
@@ -195,6 +196,11 @@ const std::vector<wait_of_test> all_waits{
      [](half_met& m) -> task<void> {
        announce(m);
        co_await m.other().recv(m.in, tag{5});
+     }},
+    {"receive of a short message, and another one behind",
+     [](half_met& m) -> task<void> {
+       m.soon(frame_kind::rts, eager_ends, {numbered(1, 100), 0, 0});
+       co_await weft::when_all(m.other().recv(m.in, tag{5}), m.other().recv(m.in_later, tag{5}));
      }},
     {"receive of a value",
      [](half_met& m) -> task<void> {
@@ -312,4 +318,24 @@ TEST_CASE("stops: each has its own time, and one that was answered costs no conn
     CHECK(second->ended_with(errc::stopped));
     CHECK_FALSE(m.villain().gone());
   }
+}
+
+TEST_CASE("stops: a short receive that cannot give its message back has its own time") {
+  half_met m({100'000, false, false});
+  auto send = m.n[0].send(2, m.large, tag{6});
+  auto receive = m.n[0].recv(2, m.in, tag{5});
+  auto later = m.n[0].recv(2, m.in_later, tag{5});
+  m.soon(frame_kind::rts, eager_ends, {numbered(1, 100), 0, 0});
+  m.n.world.at(1s, [&] { send->cancel(); });
+  m.n.world.at(2s, [&] { m.frame(frame_kind::cancelled, 0, 0, {1, 0, 0}); });
+  m.n.world.at(3s, [&] { receive->cancel(); });
+  m.n.world.at(6s - 1ms, [&] {
+    CHECK(send->ended_with(errc::stopped));
+    CHECK_FALSE(receive->ended());
+    CHECK_FALSE(m.villain().gone());
+  });
+  m.n.settle();
+  CHECK(m.n.world.elapsed() == 6s);
+  CHECK(receive->ended_with(errc::peer_lost));
+  CHECK(later->ended_with(errc::peer_lost));
 }
