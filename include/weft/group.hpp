@@ -142,7 +142,8 @@ class group {
   task<group> shrink() const;
 
   /// The group of a membership view: also of processes that joined later. Without a message: every
-  /// member of the view makes the group of the same view.
+  /// member of the view makes the group of the same view. The same view may be used again only
+  /// after a barrier of the group that had it: messages of both have the same tags.
   /// \throws weft::error (invalid_argument) if this process is not in the view
   static group of(context& owner, const membership_view& view);
 
@@ -151,7 +152,8 @@ class group {
   /// \param owner   the context of the endpoints
   /// \param members the endpoint at place `rank` is not used, and may be empty
   /// \param rank    the place of this process
-  /// \param name    equal at all members, and different from those of their other groups
+  /// \param name    equal at all members, and different from those of their other groups; may be
+  ///                used again only after a barrier of the group that had it
   /// \throws weft::error (invalid_argument): no such place; a group with this name exists
   static group of(context& owner, const std::vector<endpoint>& members, peer_id rank,
                   std::string_view name);

@@ -53,7 +53,10 @@ std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc faile
   const std::uint64_t number = state_->begin_step(k);
   if (k == 0) state_->check();
   const std::uint64_t distance = std::uint64_t{1} << k;
-  if (distance >= all) return {};
+  if (distance >= all) {
+    state_->ends(proto::barrier_tag(state_->number(), 0, number));
+    return {};
+  }
   const auto ahead = peer_id((me + distance) % all), behind = peer_id((me + all - distance) % all);
   const tag t{proto::barrier_tag(state_->number(), k, number)};
   state_->waits();

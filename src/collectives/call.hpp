@@ -24,9 +24,9 @@ struct collective_call {
 /// Parts of different sizes: each pair of members agrees on that of its own.
 inline constexpr std::uint64_t of_parts = (std::uint64_t{1} << 48) - 1;
 
-/// For the tag of the call's messages: different for calls of different kinds, or that differ in
-/// the root or the operation alone, and otherwise but for one pair in 512; then the sizes of the
-/// messages tell. 0: a barrier.
+/// For the tag of the call's messages: different for calls of different kinds, or that differ only
+/// in the root (modulo 512), and for nearly all that differ only in the operation. Others are equal
+/// once in 512 times; then the sizes of the messages show it. 0: a barrier.
 std::uint64_t fingerprint(const collective_call& c) noexcept;
 
 /// "broadcast of 600000 bytes from root 0"

@@ -13,8 +13,8 @@
 namespace weft::collectives {
 
 /// What a member has called lately, and what has come for calls that it had not made by then. The
-/// caller of a collective writes down its call without a lock; the thread that takes a message that fits no
-/// receive, with the progress lock held, reads it.
+/// caller of a collective writes its call without a lock. The thread that takes a message which
+/// fits no receive reads it, with the progress lock held.
 class call_log {
  public:
   static constexpr std::size_t kept = 64;

@@ -156,7 +156,7 @@ class communicator final : public proto::revocable {
   void watch() noexcept;
   void contradict(peer_id who, std::uint64_t tag) noexcept;
   void contradict(proto::peer& who, std::uint64_t tag) noexcept;
-  void compare(proto::peer& from, std::uint64_t tag) noexcept;
+  bool compare(proto::peer& from, std::uint64_t tag) noexcept;
   void note(const statement& s) noexcept;
   void revoke_for(const statement& theirs, const std::optional<collective_call>& own) noexcept;
   void say(proto::peer& to, proto::statement_use use, const statement& what) noexcept;
@@ -171,6 +171,7 @@ class communicator final : public proto::revocable {
   call_log calls_;
   std::uint64_t stepwise_ = 0;        // the barrier by steps
   std::atomic<bool> watched_{false};  // there is a group_watch
+  bool idle_ = false;                 // its last look found no receive
   std::atomic<bool> failed_{false};   // set before the posted receives are ended
 
   // A place for each rank, from the first use on. Progress lock held; `known_` is read without it

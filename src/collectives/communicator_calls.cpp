@@ -41,10 +41,14 @@ bool communicator::on_watch(std::uint64_t posted, bool last) noexcept {
   if (for_long)
     messenger_.peers().for_each([this](proto::peer& p) {
       for (const proto::inbound_message* m = p.unexpected.own.first; m; m = m->of_peer_after)
-        if (proto::is_of_group(m->tag, number_)) compare(p, m->tag);
+        if (proto::is_of_group(m->tag, number_) && compare(p, m->tag)) break;
     });
-  if (!waiting || last) watched_ = false;
-  return waiting && !last;
+  // A member says that it waits before it posts the receive: only the second look in a row that
+  // finds none is the last.
+  const bool ends = last || (!waiting && idle_);
+  idle_ = !waiting && !ends;
+  if (ends) watched_ = false;
+  return !ends;
 }
 
 void communicator::on_unexpected(proto::peer& from, std::uint64_t tag) noexcept {
@@ -53,10 +57,12 @@ void communicator::on_unexpected(proto::peer& from, std::uint64_t tag) noexcept 
 }
 
 /// A message of another call than this member's, as far as its tag tells: the peer knows. It may be
-/// 1024 calls ahead.
-void communicator::compare(proto::peer& from, std::uint64_t tag) noexcept {
+/// 1024 calls ahead. \return whether it is
+bool communicator::compare(proto::peer& from, std::uint64_t tag) noexcept {
   const std::optional<collective_call> own = calls_.find(calls_.last(tag));
-  if (own && fingerprint(*own) != proto::call_of(tag)) contradict(from, tag);
+  if (!own || fingerprint(*own) == proto::call_of(tag)) return false;
+  contradict(from, tag);
+  return true;
 }
 
 void communicator::contradict(proto::peer& who, std::uint64_t tag) noexcept {

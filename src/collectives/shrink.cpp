@@ -33,6 +33,15 @@ std::vector<peer_id> members_left(const communicator& old, const job_view& view)
   return left;
 }
 
+/// Members of the group that are not in the view.
+std::vector<peer_id> members_gone(const communicator& old, const job_view& view) {
+  std::vector<peer_id> gone;
+  for (peer_id r = 0; r != old.size(); ++r)
+    if (std::find(view.ranks.begin(), view.ranks.end(), old.member(r)) == view.ranks.end())
+      gone.push_back(old.member(r));
+  return gone;
+}
+
 /// What a member knows of the job while it shrinks a group.
 struct knowledge {
   member_views& job;
@@ -66,7 +75,7 @@ task<void> await_change(communicator& old, knowledge& known, const std::vector<p
     co_await known.next();
     now = members_left(old, known.view);
   }
-  if (!known.has_coordinator) leave_out(now, old.agree_on_lost({}));
+  if (!known.has_coordinator) leave_out(now, old.agree_on_lost(members_gone(old, known.view)));
   event never;
   if (now == left) co_await never.wait();
   static_cast<void>(tried.fail(error(errc::refused, "the job has changed meanwhile")));
@@ -98,7 +107,8 @@ task<detail::communicator_ptr> shrink(detail::communicator_ptr whole, member_vie
   for (std::vector<peer_id> lost;;) {
     std::vector<peer_id> left = members_left(old, known.view);
     if (!known.has_coordinator) {
-      lost = old.agree_on_lost(lost);
+      // The last view may have reached this member only.
+      lost = old.agree_on_lost(members_gone(old, known.view));
       leave_out(left, lost);
     } else if (old.has_lost_one_of(known.view.ranks)) {
       co_await known.next();

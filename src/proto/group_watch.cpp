@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/group_watch.hpp"
 
+#include <algorithm>
+
 #include "proto/messenger.hpp"
 
 namespace weft::proto {
@@ -24,16 +26,17 @@ group_watch::group_watch(messenger& m, std::uint64_t group, std::uint64_t posted
 }
 
 void group_watch::wait() noexcept {
-  when = messenger_.engine().now() + first_look * (1u << looks_);
+  when = messenger_.engine().now() + first_look * (1u << std::min(looks_, most_doublings));
   messenger_.engine().start(*this);
 }
 
 void group_watch::look() noexcept {
   bool again = false;
-  if (status == errc::ok) {
+  if (status == errc::ok || status == errc::out_of_memory) {
     const runtime::engine::holder hold(messenger_.engine());
     revocable* const group = messenger_.groups().find(group_);
-    again = group && group->on_watch(posted_, ++looks_ == most_looks);
+    const bool last = ++looks_ == most_looks || status != errc::ok;
+    again = group && group->on_watch(posted_, last);
     posted_ = messenger_.table().posted();
   }
   if (!again) {

@@ -11,9 +11,10 @@ namespace weft::proto {
 
 class messenger;
 
-/// Asks a group after a while, and again after twice that time, whether receives of it wait
-/// (revocable::on_watch): it ends when there are none, after a day, or with the context. One timer
-/// for all collectives of a group, so that a collective which ends soon pays for none. Owns itself.
+/// Asks a group after a while, and again after twice that time, 6.4 s at most, whether receives of
+/// it wait (revocable::on_watch): it ends when there are none, after a day, or with the context.
+/// One timer for all collectives of a group, so that a collective which ends soon pays for none.
+/// Owns itself.
 class group_watch final : public detail::timer {
  public:
   /// Any thread, without the progress lock. \throws std::bad_alloc
@@ -21,7 +22,8 @@ class group_watch final : public detail::timer {
 
  private:
   static constexpr std::chrono::milliseconds first_look{100};
-  static constexpr unsigned most_looks = 20;
+  static constexpr unsigned most_doublings = 6;
+  static constexpr unsigned most_looks = 13'500;
 
   group_watch(messenger& m, std::uint64_t group, std::uint64_t posted) noexcept;
   void look() noexcept;

@@ -373,6 +373,7 @@ void job::judge_rest() {
 
 void job::stop_everybody() {
   log_.event("everybody is asked to stop");
+  everybody_stops_ = true;
   for (node n = 0; n < ranks_.size(); ++n)
     if (lives(n)) at(n).stop();
 }

@@ -78,6 +78,7 @@ class job {
   bool run();
   void judge_rest();  ///< called when nothing moves
   void stop_everybody();
+  bool everybody_stops() const noexcept { return everybody_stops_; }
   void judge_stopped();  ///< called then, when nothing moves
   void end_everybody();  ///< ends all ranks, and checks what each has left
 
@@ -154,6 +155,7 @@ class job {
   std::uint64_t work_before_ = work_done();  // this turn
   std::uint64_t most_work_ = 0;              // of a pass, besides the work that its frames explain
   std::uint64_t frames_in_pass_ = 0;         // frames received in the pass
+  bool everybody_stops_ = false;
   std::uint64_t steps_ = 0;
 };
 

@@ -216,18 +216,19 @@ bool meeting::may_wait() const {
 
 std::string meeting::judge() const {
   const auto [ended, pairs] = losses();
+  const bool a_member_stops = stopping || job_.everybody_stops();
   // In a later step, as a rule.
   for (const auto& [group, u] : unnoticed_)
     if (u.has_mistaken_one && u.ended_well == u.size && !failures_.contains(group) && !at_once &&
         mistake + 1 != steps.size())
       return fmt::format("no member of group {} notices that one makes another call", group);
-  if (mistaken_one && ended == 0 && pairs == 0 && !stopping)
+  if (mistaken_one && ended == 0 && pairs == 0 && !a_member_stops)
     for (const auto& [group, all] : failures_)
       for (const outcome& o : all)
         if (o.status != errc::invalid_argument || o.text.find(" called ") == std::string::npos)
           return fmt::format("rank {} has the error \"{}\" where members make different calls",
                              o.at, o.text);
-  if (ended != 1 || pairs != 0 || stopping || mistaken_one) return {};
+  if (ended != 1 || pairs != 0 || a_member_stops || mistaken_one) return {};
   // One cause, so one error everywhere.
   for (const auto& [group, all] : failures_) {
     const outcome* first = nullptr;

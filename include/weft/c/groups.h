@@ -10,8 +10,10 @@ extern "C" {
 #endif
 
 /* Returns when all processes that were started together have called it. Messages that are not
- * received yet do not block it. Blocks; for one thread at a time. Errors: PEER_LOST, UNREACHABLE,
- * CLOSED, OUT_OF_MEMORY; UNSUPPORTED in a process that joined later. */
+ * received yet do not block it. Blocks. It is one of the collectives of weft_world: all processes
+ * call it in one order with those, and not while another thread posts one. Errors: PEER_LOST,
+ * UNREACHABLE, CLOSED, OUT_OF_MEMORY; INVALID_ARGUMENT: another process called something else;
+ * UNSUPPORTED in a process that joined later. */
 WEFT_API int weft_barrier(weft_context* ctx);
 
 /* A group is an ordered set of processes, numbered from 0. Collectives are operations that every
