@@ -8,7 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <functional>
+#include <memory>
+
+#include <weft/coro/detail/timer.hpp>
 
 #include "runtime/rights.hpp"
 
@@ -117,6 +122,39 @@ void port::listen() {
       });
 }
 
+namespace {
+
+/// Runs a function after a while, unless the context ends before. Owns itself.
+class later final : public weft::detail::timer {
+ public:
+  /// Without the progress lock. \throws std::bad_alloc
+  static void run(runtime::engine& e, std::chrono::milliseconds pause, std::function<void()> f) {
+    auto* const made = new later(std::move(f));
+    made->on = &e.background();
+    made->when = e.now() + pause;
+    e.start(*made);
+  }
+
+ private:
+  explicit later(std::function<void()> f) noexcept
+      : timer([](operation& op) noexcept {
+          const std::unique_ptr<later> self(&static_cast<later&>(op));
+          if (self->status == errc::ok) self->f_();
+        }),
+        f_(std::move(f)) {}
+
+  std::function<void()> f_;
+};
+
+}  // namespace
+
+/// Clients wait meanwhile; to listen at once would find them at once.
+void port::rest() {
+  later::run(engine_, std::chrono::milliseconds(10), [self = weak_from_this()] {
+    if (const auto here = self.lock()) here->on_clients();
+  });
+}
+
 /// Called by the thread that finds the listener readable; progress lock not held. Without
 /// descriptors or memory clients wait until the next one comes.
 void port::on_clients() {
@@ -142,7 +180,7 @@ void port::on_clients() {
       for (const connection_ptr& c : fresh) connections_.push_back(c);
     }
     for (const connection_ptr& c : fresh) watch(c);
-    listen();
+    disposal_->is_saturated() ? rest() : listen();
   } catch (const std::exception&) {
     // A connection that is not watched gets no answer: the other side ends it.
   }

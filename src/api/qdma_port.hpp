@@ -61,6 +61,7 @@ class port final : public weft::detail::extension, public std::enable_shared_fro
 
   explicit port(runtime::engine& e) noexcept : engine_(e) {}
   void listen();
+  void rest();
   void on_clients();
   void on_packets(const connection_ptr& c);
   bool take(connection& c, wireup::packet p);

@@ -32,6 +32,13 @@ constexpr int most_packets = 4096;
 /// system in user space could hold the answer back.
 bool is_memory_file(int fd) noexcept { return ::fcntl(fd, F_GET_SEALS) >= 0; }
 
+/// Never blocks either, for any kind of file.
+bool is_socket(int fd) noexcept {
+  int family = 0;
+  socklen_t size = sizeof family;
+  return ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0;
+}
+
 bool is_little(int memory_file) noexcept {
   struct stat info {};
   return ::fstat(memory_file, &info) == 0 &&
@@ -48,10 +55,10 @@ struct disposal::work {
   void run() const noexcept {
     if (at)
       ::munmap(at, size);
-    else if (is_memory_file(fd))
-      ::close(fd);
-    else
+    else if (is_socket(fd))
       close_by_ending_thread(fd);
+    else
+      ::close(fd);
   }
 };
 

@@ -7,9 +7,9 @@
 // process holds: the sleeping side a wake-up receiver with a random name, and each process that
 // rings it a wake-up sender, which is connected to that name.
 //
-// Every process of the network namespace finds the name in /proc/net/unix, so the name keeps no process
-// out: a ring says a secret. A filter on the receiver drops whatever else is sent, in its sender's
-// system call, with the descriptors in it.
+// Every process of the network namespace finds the name in /proc/net/unix, so the name keeps no
+// process out: a ring says a secret. A filter on the receiver drops all else that is sent, in its
+// sender's system call, with the descriptors in it.
 #pragma once
 
 #include <array>

@@ -13,6 +13,8 @@
 
 #include <weft/error.hpp>
 
+#include "runtime/held_back_signal.hpp"
+
 namespace weft::runtime {
 
 namespace {

@@ -35,7 +35,7 @@ struct counterpart {
   /// throw; any thread.
   std::function<signature(std::span<const std::byte> bytes)> sign = {};
   /// A pidfd, readable from the end of the process on: then `pid` may name another one. Null: it
-  /// cannot be told.
+  /// is not known.
   std::shared_ptr<const runtime::unique_fd> process = {};
 };
 

@@ -17,8 +17,8 @@ namespace weft::wireup {
 /// Accepts on a listening socket of any kind. Everything on the loop's thread. Lives until `close`.
 class listener : public std::enable_shared_from_this<listener> {
  public:
-  /// Gets a client's socket. That of a Unix socket ends in the loop's `disposal`, and nobody has
-  /// checked its user.
+  /// Gets a client's socket. That of a Unix socket ends in the loop's `disposal`. Its user is
+  /// not checked yet.
   using accepted = std::function<void(runtime::unique_fd)>;
   /// Called with the errno when accepting fails for want of descriptors or memory.
   using starved = std::function<void(int error)>;

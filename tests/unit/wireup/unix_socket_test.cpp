@@ -112,7 +112,8 @@ TEST_CASE("unix socket: without numbers here a descriptor stays in its packet") 
   socket.read_all();
 }
 
-TEST_CASE("unix socket: no descriptors reach a listener, or a socket that has not checked its peer") {
+TEST_CASE(
+    "unix socket: no descriptors reach a listener, or a socket that has not checked its peer") {
   const std::string name = random_socket_name();
   const opened listening = listen_abstract(name);
   REQUIRE(listening.fd);
