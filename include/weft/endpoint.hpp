@@ -68,8 +68,9 @@ class endpoint {
 
   /// Receives a message from this peer. A receive that is stopped while its message arrives leaves
   /// a message of up to 8 KiB to the next receive; a longer one is lost, and the receive ends at
-  /// once (docs/lifetimes.md). \param into the buffer; a longer message fills the buffer and ends
-  /// with errc::truncated \param t    a tag, `any_tag`, or a value with a mask
+  /// once (docs/lifetimes.md).
+  /// \param into the buffer; a longer message fills the buffer and ends with errc::truncated
+  /// \param t    a tag, `any_tag`, or a value with a mask
   detail::recv_request recv(mutable_buffer into, tag_mask t) const {
     return {nullptr, name(t), t, into};
   }
@@ -243,8 +244,8 @@ class endpoint {
                     std::type_identity_t<T> desired) const;
 
   /// Starts the orderly end: messages sent before still arrive, later operations end with
-  /// errc::closed on both sides. Never blocks. After `closed()` the two sides may
-  /// connect again, which gives another endpoint.
+  /// errc::closed on both sides. Never blocks. After `closed()` the two sides may connect again,
+  /// which gives another endpoint.
   void close();
 
   /// Ends when the peer has agreed or is lost.

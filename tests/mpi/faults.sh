@@ -21,6 +21,7 @@ for fault in lower_bound exchange cancelled_send synchronous_and_claimed; do
   cat weft.txt
   case $open_mpi,$fault in
     4,lower_bound | 4,exchange)
+      grep -q "instead of" weft.txt || fail "$fault says nothing on weft"
       if grep "instead of" weft.txt | grep -qvE ": 12 (12 12; by Send: 12|13)$"; then fail "$fault is wrong on weft"; fi
       grep -q "ended with 0" weft.txt || fail "$fault does not end well on weft"
       ! cmp -s weft.txt rxm.txt || fail "$fault is right over tcp;ofi_rxm, too"

@@ -47,8 +47,7 @@ TEST_CASE("ofi: injected messages arrive, also when their endpoint is closed at 
   CHECK(in_order == many);
 }
 
-TEST_CASE(
-    "ofi: a delivery is confirmed, also when the receiver closes at once") {
+TEST_CASE("ofi: a delivery is confirmed, also when the receiver closes at once") {
   pair p;
   std::uint64_t out = 7, in = 0;
   iovec piece{&out, sizeof out};

@@ -81,7 +81,7 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
                "Pin rank i to core i, counted round the cores that this process may use");
   app.add_flag("-k,--kill-on-failure", into.kill_on_failure,
                "When a rank fails, end the others (SIGTERM, after the grace period SIGKILL); "
-               "otherwise they are told and go on");
+               "otherwise they get a notice and go on");
   app.add_option("-g,--grace", into.grace, "The grace period in seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));

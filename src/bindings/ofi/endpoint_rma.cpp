@@ -131,8 +131,8 @@ void endpoint::start(slot& memory, scattered& whole, const transfer_request& r) 
   if (p.start_held()) note_end(p);
 }
 
-/// The memory's owner gets its notification when all parts are there, since parts may overtake each other. By the
-/// thread that makes progress, with the progress lock held.
+/// The memory's owner gets its notification when all parts are there, since parts may overtake each
+/// other. By the thread that makes progress, with the progress lock held.
 bool part::tell_owner(detail::rma_operation& done) noexcept {
   auto& last = static_cast<part&>(done);
   scattered& whole = last.of;

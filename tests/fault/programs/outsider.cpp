@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another user of this host, who attacks sockets that stand in /proc/net/unix:
-//   outsider attack NAME...   sends lingering sockets and floods of descriptors to these, without
-//   end outsider squat NAME       takes a name, and sends the same to each client
+//   outsider attack NAME...   sends lingering sockets and descriptors to these, without end
+//   outsider squat NAME       takes a name, and sends the same to each client
 // Writes a line for each round. Started by root, who alone can become another user.
 #include <fcntl.h>
 #include <grp.h>
@@ -33,7 +33,8 @@ constexpr int most_children = 60;
 
 void become_another_user() {
   constexpr uid_t outsider = 65534;
-  lingering_socket::need(::setgroups(0, nullptr) == 0 && ::setresgid(outsider, outsider, outsider) == 0 &&
+  lingering_socket::need(::setgroups(0, nullptr) == 0 &&
+                         ::setresgid(outsider, outsider, outsider) == 0 &&
                          ::setresuid(outsider, outsider, outsider) == 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
