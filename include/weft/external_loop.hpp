@@ -127,9 +127,10 @@ class external_loop {
     call call_;
   };
 
-  /// Call after an empty poll, not while holding a progress_guard: on a crowded host it yields the
-  /// core to other threads now and then. Without it, a polling loop keeps the core from them.
-  /// \param passes the argument of the poll
+  /// Call after an empty poll, not while holding a progress_guard: where the job has more processes
+  /// than cores, it lets them run now and then. Without it, a polling loop keeps the core from
+  /// them. It yields, or sleeps for 200 us at most, until a message comes. \param passes the
+  /// argument of the poll
   void back_off(unsigned passes = 1) noexcept;
 
   /// Whether the calling thread is the one that made this object. Any thread.

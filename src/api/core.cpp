@@ -15,6 +15,7 @@
 #include "api/options.hpp"
 #include "collectives/communicator.hpp"
 #include "connections/link_message.hpp"
+#include "runtime/brief_wait.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
@@ -240,7 +241,7 @@ core::~core() {
   run_out();
   for (core* one : all) {
     // A stream that outlives its handle ends on any thread.
-    while (one->messenger_.streams_linger()) ::sched_yield();
+    for (runtime::brief_wait between_looks; one->messenger_.streams_linger();) between_looks.wait();
     one->world_.reset();
     const runtime::engine::holder hold(one->engine_);
     one->messenger_.peers().clear();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/external_loop.hpp>
 
-#include <sched.h>
-
 #include "api/core.hpp"
 #include "proto/message_errors.hpp"
 
@@ -13,6 +11,9 @@ using std::chrono::steady_clock;
 
 // A thread that waits with a time limit reads the clock once in so many passes that move messages.
 constexpr unsigned polls_between_clocks = 64;
+
+// How long back_off() sleeps at most; a message ends it. The loop may poll other things as well.
+constexpr std::chrono::microseconds longest_nap{200};
 
 struct external_loop::wait_strategy {
   runtime::idle_backoff empty_polls;
@@ -66,12 +67,13 @@ unsigned external_loop::progress_guard::poll(unsigned passes) noexcept {
 
 void external_loop::back_off(unsigned passes) noexcept {
   const call here(*this);
-  if (detail::run_loop::here() != &run_loop_)
-    ::sched_yield();
-  else if (core_.engine().external().back_off(wait_strategy_->empty_polls, passes) ==
-               advice::sleep &&
-           !wait_strategy_->empty_polls.others_run)
-    ::sched_yield();
+  if (detail::run_loop::here() != &run_loop_) return;
+  runtime::external_polling& polling = core_.engine().external();
+  runtime::idle_backoff& empty_polls = wait_strategy_->empty_polls;
+  if (polling.back_off(empty_polls, passes) != advice::sleep || empty_polls.others_run) return;
+  // A thread that is alone on its core, but for strangers, has chosen to poll.
+  if (!empty_polls.waits.let_others_run() && empty_polls.waits.crowded())
+    polling.sleep_until(steady_clock::now() + longest_nap, nullptr, nullptr);
 }
 
 bool external_loop::is_owner_thread() const noexcept {

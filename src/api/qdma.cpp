@@ -2,7 +2,6 @@
 #include <weft/qdma.hpp>
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <chrono>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "api/core.hpp"
 #include "api/qdma_port.hpp"
+#include "runtime/brief_wait.hpp"
 
 namespace weft::detail {
 
@@ -209,9 +209,10 @@ region::~region() {
     d.regions().withdraw(key_);
   }
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  runtime::brief_wait between_looks;
   while (own_regions::is_held(d.segment(), key_, d.contexts())) {
     if (std::chrono::steady_clock::now() > limit) return;
-    ::sched_yield();
+    between_looks.wait();
   }
   const engine::holder hold(port_->engine());
   d.regions().retire(key_, d.segment());

@@ -2,13 +2,13 @@
 #include "proto/region_table.hpp"
 
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include <weft/error.hpp>
 
 #include "proto/frames.hpp"
 #include "proto/messenger.hpp"
+#include "runtime/brief_wait.hpp"
 
 namespace weft {
 
@@ -100,16 +100,12 @@ detail::time_point region_table::waits_since(std::uint64_t key) const noexcept {
 /// The thread that runs the context may be away for long, or poll only by calls: so this function
 /// polls by itself.
 void region_table::end(std::uint64_t key) noexcept {
-  for (unsigned looks = 0;; ++looks) {
+  for (runtime::brief_wait between_polls;; between_polls.wait()) {
     {
       const runtime::engine::holder hold(engine_);
       if (!begin_end(key)) return;
     }
     engine_.poll_once();
-    if (looks < 1000)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 

@@ -34,7 +34,7 @@ namespace weft::runtime {
   }
   core_.leave_as_caller();
   if (core_.lock.wanted()) [[unlikely]]
-    core_.lock.yield_to_waiters();
+    core_.lock.let_waiters_in();
   if (events == 0) return found::nothing;
   busy_again();
   return found::something;

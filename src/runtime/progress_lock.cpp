@@ -2,22 +2,29 @@
 #include "runtime/progress_lock.hpp"
 
 #include <sched.h>
-#include <time.h>
+
+#include <chrono>
 
 #include "runtime/membarrier.hpp"
+#include "runtime/nap.hpp"
 #include "runtime/pause.hpp"
+#include "runtime/yield_meter.hpp"
 
 namespace weft::runtime {
 
 namespace {
 
-// A pass takes well under this many pauses; a holder that takes longer has lost its core.
-constexpr int spins_before_yield = 200;
+using std::chrono::steady_clock;
+
+// A pass takes well under this many pauses; a holder that takes longer makes a long copy, or has
+// lost its core.
+constexpr unsigned spins_before_yield = 200;
 // If yielding this often has no success, the holder may not run beside this thread at all: it has a
 // lower priority and the same core. A thread that goes on yielding uses up its turn, and then waits
 // for milliseconds.
-constexpr int spins_before_sleep = spins_before_yield + 64;
-constexpr timespec short_sleep{0, 50'000};
+constexpr unsigned spins_before_nap = spins_before_yield + 64;
+constexpr std::chrono::milliseconds without_yields{10};
+constexpr std::chrono::microseconds longest_nap{50};
 
 // This many locked instructions cost several times what a revocation does. A larger number would
 // not be cheaper for threads that take turns, and a thread that comes ten times a second would
@@ -36,24 +43,51 @@ constexpr bool biases = true;
 constexpr bool biases = true;
 #endif
 
-void spin(int& spins) noexcept {
-  if (++spins < spins_before_yield)
-    cpu_pause();
-  else if (spins < spins_before_sleep)
-    sched_yield();
-  else
-    nanosleep(&short_sleep, nullptr);
-}
-
 }  // namespace
 
 progress_lock::progress_lock() noexcept
     : can_bias_(biases && join_private_fences()), bias_revoked_(!can_bias()) {}
 
+void progress_lock::nap() noexcept {
+  const std::uint32_t before = wake_ups_.load(std::memory_order_relaxed);
+  napping_.fetch_add(1, std::memory_order_relaxed);
+  runtime::nap(wake_ups_, before, longest_nap);
+  napping_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void progress_lock::wake() noexcept {
+  wake_ups_.fetch_add(1, std::memory_order_relaxed);
+  end_naps(wake_ups_);
+}
+
+/// A wake-up may be missed, and the biased thread ends no naps when it gives the lock: so they are
+/// short.
+void progress_lock::look_again(unsigned& looks) noexcept {
+  if (++looks < spins_before_yield)
+    cpu_pause();
+  else if (looks >= spins_before_nap || !yield())
+    nap();
+}
+
+/// \return false: strangers have kept the core for a time slice lately
+bool progress_lock::yield() noexcept {
+  const auto before = steady_clock::now();
+  if (before.time_since_epoch().count() < yields_dear_until_.load(std::memory_order_relaxed))
+    return false;
+  sched_yield();
+  const auto after = steady_clock::now();
+  if (after - before > yield_meter::longest_cheap)
+    yields_dear_until_.store((after + without_yields).time_since_epoch().count(),
+                             std::memory_order_relaxed);
+  return true;
+}
+
+/// The thread that holds the word may nap until the biased thread, which is this one, has left.
 void progress_lock::wait_for_word() noexcept {
   if (try_word()) return;
+  if (napping_.load(std::memory_order_relaxed) != 0) wake();
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  for (int spins = 0; !try_word();) spin(spins);
+  for (unsigned looks = 0; !try_word();) look_again(looks);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -68,9 +102,10 @@ void progress_lock::revoke_bias() noexcept {
 
 void progress_lock::take() noexcept {
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  for (int spins = 0; !try_word();) spin(spins);
+  for (unsigned looks = 0; !try_word();) look_again(looks);
   revoke_bias();
-  for (int spins = 0; bias_owner_holds_.load(std::memory_order_acquire) != 0;) spin(spins);
+  for (unsigned looks = 0; bias_owner_holds_.load(std::memory_order_acquire) != 0;)
+    look_again(looks);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   waiters_served_.store(waiters_served_.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
@@ -96,10 +131,17 @@ void progress_lock::unlock_after_revocation() noexcept {
   give();
 }
 
-void progress_lock::yield_to_waiters() const noexcept {
+/// A waiter that still has not come may want this core.
+void progress_lock::let_waiters_in() noexcept {
   const std::uint32_t before = waiters_served_.load(std::memory_order_relaxed);
-  for (int spins = 0; wanted() && waiters_served_.load(std::memory_order_relaxed) == before;)
-    spin(spins);
+  for (unsigned looks = 0; wanted() && waiters_served_.load(std::memory_order_relaxed) == before;) {
+    if (++looks % spins_before_yield != 0)
+      cpu_pause();
+    else if (napping_.load(std::memory_order_relaxed) != 0)
+      wake();
+    else if (!yield())
+      nap();
+  }
 }
 
 }  // namespace weft::runtime

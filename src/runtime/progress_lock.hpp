@@ -9,8 +9,9 @@ namespace weft::runtime {
 
 /// The holder of the progress lock may touch transports, matching queues and the completion queue's
 /// plain list; no other thread may. It is held for a few passes or one posting call, never while
-/// user code runs. It is a spin lock, and not a mutex, and its waiters yield: the holder may be the
-/// thread that a waiter displaces.
+/// user code runs. It is a spin lock, and not a mutex. A waiter that
+/// has spun for longer than a pass takes yields, because the holder may be the thread that it
+/// displaces. Where strangers use the yields it naps, and who gives the lock ends the naps.
 ///
 /// One thread at a time, the one that leads inside run() or the home of an external loop, is
 /// *biased*: it takes the progress lock with two plain stores and a load. A locked instruction
@@ -54,7 +55,11 @@ class progress_lock {
 
   void take() noexcept;
   bool try_take() noexcept;
-  void give() noexcept { word_.store(0, std::memory_order_release); }
+  void give() noexcept {
+    word_.store(0, std::memory_order_release);
+    if (napping_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake();
+  }
 
   /// Whether the kernel makes fences for other threads (private_fence), so that bias works.
   bool can_bias() const noexcept { return can_bias_.load(std::memory_order_relaxed); }
@@ -64,7 +69,7 @@ class progress_lock {
 
   /// Waits until a waiting thread has had the lock. Not until no thread waits any more: with many
   /// threads there is always one. Not while holding the lock.
-  void yield_to_waiters() const noexcept;
+  void let_waiters_in() noexcept;
 
  private:
   bool try_word() noexcept {
@@ -72,6 +77,10 @@ class progress_lock {
            word_.exchange(1, std::memory_order_acquire) == 0;
   }
   void wait_for_word() noexcept;
+  void look_again(unsigned& looks) noexcept;
+  bool yield() noexcept;
+  void nap() noexcept;
+  void wake() noexcept;
   void revoke_bias() noexcept;
   void lock_after_revocation() noexcept;
   void unlock_after_revocation() noexcept;
@@ -88,6 +97,9 @@ class progress_lock {
   alignas(64) std::atomic<bool> bias_revoked_;  // changed by the holder of the word only
   std::atomic<std::uint32_t> waiting_{0};
   std::atomic<std::uint32_t> waiters_served_{0};  // written by the holder of the word only
+  std::atomic<std::uint32_t> napping_{0};
+  std::atomic<std::uint32_t> wake_ups_{0};
+  std::atomic<std::int64_t> yields_dear_until_{0};  // in the steady clock's units
   alignas(64) std::atomic<std::uint32_t> word_{0};
 };
 

@@ -56,7 +56,7 @@ void scenario(interleave::run& now) {
       s->progress_lock.lock_biased();
       s->use();
       s->progress_lock.unlock_biased();
-      if (s->progress_lock.wanted()) s->progress_lock.yield_to_waiters();
+      if (s->progress_lock.wanted()) s->progress_lock.let_waiters_in();
     }
   });
   now.thread([s] {

@@ -170,7 +170,7 @@ inline unlock_biased() {
   fi
 }
 
-inline yield_to_waiters() { waiting == 0 }
+inline let_waiters_in() { waiting == 0 }
 
 proctype thread(byte me) {
   byte turns, i, old;
@@ -186,7 +186,7 @@ proctype thread(byte me) {
         use_baton();
         unlock_biased();
         if
-        :: yield_to_waiters()
+        :: let_waiters_in()
         :: true
         fi;
         if

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The link's one-sided half: copies from and to the peer's memory, and this side's memory that the
 // peer may reach.
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
 #include <new>
 
+#include "runtime/brief_wait.hpp"
 #include "transports/qdma/transport.hpp"
 
 namespace weft::transports::qdma {
@@ -115,8 +115,9 @@ void qdma_transport::take_back(std::uint64_t key) noexcept {
   all.withdraw(key);
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   bool held = own_regions::is_held(segment_.memory(), key, senders_);
+  runtime::brief_wait between_looks;
   while (held && written && std::chrono::steady_clock::now() < limit) {
-    ::sched_yield();
+    between_looks.wait();
     held = own_regions::is_held(segment_.memory(), key, senders_);
   }
   if (held)

@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/brief_wait.hpp"
 #include "runtime/errno_hint.hpp"
 #include "transports/verbs/addresses.hpp"
 #include "transports/verbs/locked_memory.hpp"
@@ -234,10 +234,8 @@ std::string hardware::try_itself() {
   if (const int code = both->post(nothing); code != 0) return std::strerror(code);
   const auto until = std::chrono::steady_clock::now() + trial_time;
   ibv_wc end{};
-  while (poll({&end, 1}) == 0) {
+  for (runtime::brief_wait between_polls; poll({&end, 1}) == 0; between_polls.wait())
     if (std::chrono::steady_clock::now() > until) return "nothing comes back";
-    ::sched_yield();
-  }
   return end.status == IBV_WC_SUCCESS ? "" : ibv_wc_status_str(end.status);
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/brief_wait.hpp"
 #include "transports/verbs/addresses.hpp"
 #include "transports/verbs/transport.hpp"
 
@@ -300,14 +301,16 @@ bool pair::tick(clock::time_point now) noexcept {
 void pair::send_disconnect() noexcept {
   if (!link_ || !open_for_work()) return;
   const auto until = clock::now() + last_frames;
-  while (!post_own(own_kind::disconnect)) {
+  for (runtime::brief_wait between_looks; !post_own(own_kind::disconnect); between_looks.wait()) {
     if (!open_for_work() || clock::now() > until) return;
     owner_.look_for(*this, false);
   }
   sent_disconnect_ = true;
   // Waits until everything has arrived: a queue pair that is destroyed drops what was not
   // acknowledged.
-  while (stage_ == stage::up && !queue_.all_done() && queue_.mark() && clock::now() < until)
+  for (runtime::brief_wait between_looks;
+       stage_ == stage::up && !queue_.all_done() && queue_.mark() && clock::now() < until;
+       between_looks.wait())
     owner_.look_for(*this, false);
 }
 
@@ -358,7 +361,9 @@ void pair::shut() noexcept {
     queue_.on().fail();
     const auto until = clock::now() + last_work;
     if (queue_.mark_anew())
-      while (!queue_.all_done() && clock::now() < until) owner_.look_for(*this, false);
+      for (runtime::brief_wait between_looks; !queue_.all_done() && clock::now() < until;
+           between_looks.wait())
+        owner_.look_for(*this, false);
   }
   owner_.completed().fetch();
   queue_.shut();

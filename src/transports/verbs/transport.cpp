@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -219,7 +218,6 @@ bool verbs_transport::look_for(pair& p, bool deliver) noexcept {
   }
   receives_->refill();
   if (completions_.any()) worth_polling = true;
-  if (!any) ::sched_yield();  // lets another process run, which may send
   return any;
 }
 
