@@ -54,6 +54,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_compare_command(app, {"dedicated", "polling"}, exit_code);
   add_mpi_command(app, exit_code);
   add_collectives_command(app, exit_code);
+  add_company_command(app, exit_code);
 }
 
 }  // namespace weft::bench

@@ -31,8 +31,8 @@ task<void> act(side& me, const request& wanted) {
   if (tells) out.title(me.peer.describe());
   for (const auto size : wanted.what.sizes) {
     if (tells) out.measuring(size_text(size));
-    const auto samples =
-        co_await half_round_trips(me, size, latency_plan(size, wanted.what.effort));
+    const auto samples = co_await half_round_trips(
+        me, size, latency_plan(size, wanted.what.effort).lasting(wanted.what.for_ms));
     if (tells) out.add(make_line(head_of("latency", wanted.chosen, size), half_rtt_us, samples));
   }
   if (tells) out.finish();
@@ -59,9 +59,11 @@ void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("latency", "Half a round trip between two processes");
   add_job_options(*sub, wanted->what);
+  add_duration_option(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
   sub->add_flag("--c", wanted->in_c, "Through weft.h, by a loop in the manner of C")
-      ->excludes("--hosts");
+      ->excludes("--hosts")
+      ->excludes("--for-ms");
   add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     if (wanted->in_c)

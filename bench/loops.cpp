@@ -28,7 +28,7 @@ task<std::vector<double>> half_round_trips(const side& me, std::size_t size, pla
   co_await barrier(me);
   std::uint64_t n = 0;
   const auto some = [&](std::size_t count) { return round_trips(me, out, in, count, n); };
-  std::vector<double> samples = co_await timed(loops, some);
+  std::vector<double> samples = co_await timed(me, loops, some);
   for (double& us : samples) us /= 2;
   verify_all(in, n);
   co_return samples;
@@ -47,7 +47,7 @@ task<std::vector<double>> exchanges(const side& me, std::size_t size, plan loops
 
 task<std::vector<double>> windows(const side& me, std::size_t size, const job& what) {
   const endpoint peer = me.peer;
-  const plan loops = window_plan(size, what.window, what.effort);
+  const plan loops = window_plan(size, what.window, what.effort).lasting(what.for_ms);
   heap_buffers buffers(what.buffer_count(), size);
   if (me.rank == 0) fill_all(buffers);
   std::vector<std::span<std::byte>> boxes(what.window);
@@ -86,7 +86,7 @@ task<std::vector<double>> windows(const side& me, std::size_t size, const job& w
       n += what.window;
     }
   };
-  std::vector<double> samples = co_await timed(loops, run_windows);
+  std::vector<double> samples = co_await timed(me, loops, run_windows);
   for (double& sample : samples) sample = static_cast<double>(what.window) / sample;
   if (me.rank == 1) {
     for (const auto& arrival : arrivals) check_length(arrival, size);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "stage.hpp"
@@ -11,6 +12,7 @@
 #include "support/job.hpp"
 #include "support/pattern.hpp"
 #include "support/plan.hpp"
+#include "support/timed_batches.hpp"
 
 namespace weft::bench {
 
@@ -29,6 +31,27 @@ task<std::vector<double>> timed(plan loops, Step step) {
     us.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
   }
   co_return us;
+}
+
+/// The same for a time, if `loops` has one. A sample is then one repetition; before each batch side
+/// 0 tells its length, in a message outside of the measured time.
+template <class Step>
+task<std::vector<double>> timed(const side& me, plan loops, Step step) {
+  if (loops.for_ms <= 0) co_return co_await timed(loops, step);
+  timed_batches batches(loops);
+  for (;;) {
+    std::uint64_t count = batches.next();
+    const auto word = std::as_writable_bytes(std::span(&count, 1));
+    if (me.rank == 0)
+      co_await me.peer.send(word, sync_tag);
+    else
+      co_await me.peer.recv(word, sync_tag);
+    if (count == 0) break;
+    const auto start = now_ns();
+    co_await step(count);
+    if (me.rank == 0) batches.add(us_between(start, now_ns()));
+  }
+  co_return batches.take();
 }
 
 /// `count` messages there and back. \param out, in have next(), a buffer for a message

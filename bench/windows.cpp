@@ -38,6 +38,7 @@ task<void> act(side& me, const request& wanted) {
     if (counts_bytes)
       for (auto& sample : samples) sample *= static_cast<double>(size);
     auto line = make_line(head_of(what.bench, wanted.chosen, size), metric, samples);
+    line["mean"] = harmonic_mean(samples);
     line["window"] = what.window;
     line["batches"] = what.batches;
     line["buffers"] = what.buffers;
@@ -51,6 +52,7 @@ void add_command(CLI::App& app, const char* about, job what) {
   wanted->what = std::move(what);
   auto* sub = app.add_subcommand(wanted->what.bench, about);
   add_job_options(*sub, wanted->what);
+  add_duration_option(*sub, wanted->what);
   sub->add_flag("--batches", wanted->what.batches,
                 "A window is one send_many and one recv_many, not many sends and receives");
   add_settings(*sub, wanted->chosen);

@@ -52,7 +52,9 @@ std::vector<std::string> names_of(const std::vector<contestant>& all, role part)
   return names;
 }
 
-contestant own_mode(const std::string& transport, const std::string& mode) {
+}  // namespace
+
+contestant make_own_mode(const std::string& transport, const std::string& mode) {
   return make_own({.name = "weft " + mode,
                    .program = {this_program().string()},
                    .about = mode == "dedicated"
@@ -61,8 +63,6 @@ contestant own_mode(const std::string& transport, const std::string& mode) {
                                 : "co_await; one thread polls",
                    .arguments = {"--transport", transport, "--progress", mode}});
 }
-
-}  // namespace
 
 std::filesystem::path compare_options::programs() const {
   return bin.empty() ? this_program().parent_path() : bin;
@@ -87,12 +87,14 @@ int compare(const compare_options& options, lineup who) {
 
   const auto own = names_of(who.contestants, role::own);
   const auto first = own.empty() ? std::string() : own.front();
-  const auto verdicts = judge(who.targets, measured, first, names_of(who.contestants, role::peer));
+  auto judged = own;
+  if (!who.judges_all && judged.size() > 1) judged.resize(1);
+  const auto verdicts = judge(who.targets, measured, judged, names_of(who.contestants, role::peer));
   if (options.as_json) {
     print_json(who.bench, options.transport, measured, who.contestants,
                who.shows_ratios ? first : std::string(), verdicts);
   } else {
-    print_figures(measured, who.contestants);
+    print_figures(measured, who.contestants, who.shows_means);
     if (who.shows_ratios && !first.empty()) print_ratios(measured, who.contestants, first);
     print_verdicts(verdicts);
     print_failures(measured);
@@ -143,7 +145,7 @@ lineup everybody(const compare_options& options, const std::vector<std::string>&
              .all = series_for(options.transport, options.rounds, options.effort),
              .contestants = {},
              .targets = targets_for(options.transport)};
-  for (const auto& mode : modes) who.contestants.push_back(own_mode(options.transport, mode));
+  for (const auto& mode : modes) who.contestants.push_back(make_own_mode(options.transport, mode));
   if (options.transport == "qdma") who.contestants.push_back(as_the_paper());
   for (auto& peer : make_peers(options.transport, options.programs()))
     who.contestants.push_back(std::move(peer));

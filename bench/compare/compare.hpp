@@ -35,6 +35,8 @@ struct lineup {
   std::vector<contestant> contestants;  ///< the first of role::own is compared with the targets
   std::vector<target> targets;
   bool shows_ratios = false;  ///< one more table: the first of role::own to each of the others
+  bool shows_means = false;   ///< the means as well
+  bool judges_all = false;    ///< the targets are for every contestant of role::own
 };
 
 /// Measures, prints, and returns the exit code: 0, or 1 when nothing could be measured, weft
@@ -46,6 +48,9 @@ int compare(const compare_options& options, lineup who);
 /// Adds the options of `into`, which must outlive parsing, to a subcommand.
 void add_compare_options(CLI::App& app, compare_options& into,
                          const std::vector<std::string>& transports = {"shm", "tcp"});
+
+/// This program in the mode of progress `mode`, as "weft dedicated".
+contestant make_own_mode(const std::string& transport, const std::string& mode);
 
 /// weft in its modes, other libraries and the limits of the machine. Throws std::invalid_argument
 /// for a transport that does not exist.
@@ -67,5 +72,9 @@ void add_kernel_command(CLI::App& mpi, int& exit_code);
 /// Adds the subcommand `collectives`: the collectives of weft::group, of Open MPI over its own
 /// transports, and of MPICH. `exit_code` as above.
 void add_collectives_command(CLI::App& app, int& exit_code);
+
+/// Adds the subcommand `company`: messages, and collectives of crowded ranks, beside other
+/// processes that want the same cores. `exit_code` as above.
+void add_company_command(CLI::App& app, int& exit_code);
 
 }  // namespace weft::bench

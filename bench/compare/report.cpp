@@ -14,7 +14,6 @@ namespace {
 
 std::string unit_of(const std::string& metric) {
   if (metric == "half_rtt_us") return "half round trip, µs";
-  if (metric == "mean") return "mean half round trip, µs";
   if (metric == "mmsg_s") return "M messages/s";
   if (metric == "mb_s") return "MB/s";
   if (metric == "excess_us") return "wait beyond the transfer, µs";
@@ -28,14 +27,16 @@ std::string unit_of(const std::string& metric) {
   return metric;
 }
 
-std::string bench_of(const std::string& series) { return series.substr(0, series.find(' ')); }
-
 std::string title_of(const cell& where) {
   return where.pattern.empty() ? where.series : where.series + ' ' + where.pattern;
 }
 
 std::string shown_metric(const cell& where) {
   return metric_of(bench_of(where.series), where.pattern);
+}
+
+std::string unit_of(const cell& where, const std::string& metric) {
+  return metric == mean_metric ? "mean: " + unit_of(shown_metric(where)) : unit_of(metric);
 }
 
 /// A barrier has no size.
@@ -69,7 +70,7 @@ const char* outcome_text(verdict::outcome outcome) {
 /// A table for each series, because each has its own contestants: not every limit supports every
 /// series.
 void print_series(const results& measured, const std::vector<contestant>& contestants,
-                  const std::string& series) {
+                  const std::string& series, bool shows_means) {
   std::vector<cell> cells;
   for (const auto& where : measured.cells())
     if (where.series == series) cells.push_back(where);
@@ -84,11 +85,14 @@ void print_series(const results& measured, const std::vector<contestant>& contes
   headers.insert(headers.end(), columns.begin(), columns.end());
   table out(headers);
   for (const auto& where : cells) {
-    const auto metric = shown_metric(where);
-    std::vector<std::string> row{where.pattern, size_of(where), unit_of(metric)};
-    for (const auto& name : columns)
-      row.push_back(figure_or_gap(measured.median_of(where, name, metric)));
-    out.row(std::move(row));
+    std::vector<std::string> metrics{shown_metric(where)};
+    if (shows_means) metrics.emplace_back(mean_metric);
+    for (const auto& metric : metrics) {
+      std::vector<std::string> row{where.pattern, size_of(where), unit_of(where, metric)};
+      for (const auto& name : columns)
+        row.push_back(figure_or_gap(measured.median_of(where, name, metric)));
+      out.row(std::move(row));
+    }
   }
   out.print(stdout);
   fmt::print("\n");
@@ -132,12 +136,13 @@ json ratios_of(const results& measured, const cell& where, const std::string& me
 
 }  // namespace
 
-void print_figures(const results& measured, const std::vector<contestant>& contestants) {
+void print_figures(const results& measured, const std::vector<contestant>& contestants,
+                   bool shows_means) {
   std::vector<std::string> seen;
   for (const auto& where : measured.cells()) {
     if (std::find(seen.begin(), seen.end(), where.series) != seen.end()) continue;
     seen.push_back(where.series);
-    print_series(measured, contestants, where.series);
+    print_series(measured, contestants, where.series, shows_means);
   }
 
   table about({"contestant", "what it is"});
@@ -180,15 +185,15 @@ void print_failures(const results& measured) {
 
 void print_verdicts(const std::vector<verdict>& verdicts) {
   if (verdicts.empty()) return;
-  table out(
-      {"target", "size", "weft", "other", "ratio (p10–p90)", "target is", "", "against", "unit"});
-  out.left_from(6);
+  table out({"target", "size", "of", "figure", "other", "ratio (p10–p90)", "target is", "",
+             "against", "unit"});
+  out.left_from(7);
   for (const auto& one : verdicts) {
     const bool absolute = one.promise.to == target::reference::absolute;
-    out.row({title_of(one.where), size_of(one.where), figure_or_gap(one.own),
+    out.row({title_of(one.where), size_of(one.where), one.who, figure_or_gap(one.own),
              figure_or_gap(one.other), absolute ? "" : ratio_text(one.to_other),
              bound_text(one.promise), outcome_text(one.result), one.reference,
-             unit_of(one.promise.metric)});
+             unit_of(one.where, one.promise.metric)});
   }
   out.print(stdout);
 }
@@ -207,6 +212,8 @@ void print_json(const std::string& bench, const std::string& transport, const re
       line["metric"] = metric;
       line[metric] = measured.median_of(where, who.name, metric).value_or(std::nan(""));
       line["rounds"] = measured.rounds_of(where, who.name, metric);
+      if (const auto mean = measured.median_of(where, who.name, mean_metric))
+        line[mean_metric] = *mean;
       for (const char* key : {"library", "ranks", "class", "verified", "error"})
         if (sample.contains(key)) line[key] = sample[key];
       if (who.name == own)
@@ -220,6 +227,7 @@ void print_json(const std::string& bench, const std::string& transport, const re
     line["metric"] = one.promise.metric;
     line[one.promise.metric] = one.own ? json(*one.own) : json();
     line["target"] = bound_text(one.promise);
+    line["of"] = one.who;
     line["against"] = one.reference;
     if (one.to_other) line["ratio"] = as_json(*one.to_other);
     line["outcome"] = outcome_text(one.result);

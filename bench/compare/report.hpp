@@ -10,8 +10,10 @@
 
 namespace weft::bench {
 
-/// Prints on stdout a table of all contestants' medians for each series, and their descriptions.
-void print_figures(const results& measured, const std::vector<contestant>& contestants);
+/// Prints on stdout a table of all contestants' medians for each series, with their means below if
+/// `shows_means`, and their descriptions.
+void print_figures(const results& measured, const std::vector<contestant>& contestants,
+                   bool shows_means);
 
 /// A table of the ratios of `own` to each of the others, where a ratio has a meaning: waits beyond
 /// the transfer are near zero, so they have none.

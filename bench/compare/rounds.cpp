@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "support/spinners.hpp"
 #include "support/stats.hpp"
 
 namespace weft::bench {
@@ -100,6 +101,7 @@ results run_rounds(const std::vector<series>& all, const std::vector<contestant>
   for (std::size_t s = 0; s < all.size(); ++s) {
     const auto& one = all[s];
     std::set<std::string> left_out = given_up;
+    const spinners company(one.spinners);
     for (int round = 0; round < one.rounds; ++round) {
       bool starts_round = true;
       for (const auto& who : contestants) {

@@ -74,9 +74,9 @@ struct ratio {
 };
 std::optional<ratio> paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
-/// Runs all series with all contestants and shows the progress on stderr. A contestant that fails
-/// is left out of the rest of the series, with its reason on stderr; one that never worked is left
-/// out of all series.
+/// Runs all series with all contestants, each beside its spinners, and shows the progress on
+/// stderr. A contestant that fails is left out of the rest of the series, with its reason on
+/// stderr; one that never worked is left out of all series.
 results run_rounds(const std::vector<series>& all, const std::vector<contestant>& contestants);
 
 }  // namespace weft::bench

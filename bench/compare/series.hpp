@@ -21,6 +21,7 @@ struct series {
   std::string name;  ///< "latency", "bandwidth cold": targets refer to it
   job what;
   int rounds;
+  int spinners = 0;  ///< processes outside of the job that want its cores meanwhile
 };
 
 job make_job(const char* bench, std::vector<std::size_t> sizes, std::size_t window,
@@ -64,7 +65,16 @@ inline constexpr const char* weft_polling = "weft polling";
 
 std::vector<target> targets_for(const std::string& transport);
 
-/// Whether more of this metric is better (rates), or less (times).
+/// The benchmark of a series: the first word of its name.
+inline std::string bench_of(const std::string& series) {
+  return series.substr(0, series.find(' '));
+}
+
+/// In every line: the mean of the metric.
+inline constexpr const char* mean_metric = "mean";
+
+/// Whether more of this metric is better (rates), or less (times). Not for the mean, which is as
+/// what it is the mean of.
 bool more_is_better(const std::string& metric);
 
 /// The metric of a benchmark's figures; `pattern` matters for overlap.

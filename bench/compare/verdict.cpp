@@ -6,8 +6,13 @@ namespace {
 
 verdict judge_one(const target& promise, const cell& where, const results& measured,
                   const std::string& own, const std::vector<std::string>& peers) {
-  verdict result{
-      .promise = promise, .where = where, .own = {}, .reference = {}, .other = {}, .to_other = {}};
+  verdict result{.promise = promise,
+                 .where = where,
+                 .who = own,
+                 .own = {},
+                 .reference = {},
+                 .other = {},
+                 .to_other = {}};
   result.own = measured.median_of(where, own, promise.metric);
 
   std::optional<double> judged = result.own;
@@ -34,12 +39,14 @@ verdict judge_one(const target& promise, const cell& where, const results& measu
 std::optional<std::string> best_peer(const results& measured, const cell& where,
                                      const std::string& metric,
                                      const std::vector<std::string>& peers) {
+  const bool more = more_is_better(
+      metric == mean_metric ? metric_of(bench_of(where.series), where.pattern) : metric);
   std::optional<std::string> best;
   double best_value = 0;
   for (const auto& peer : peers) {
     const auto value = measured.median_of(where, peer, metric);
     if (!value) continue;
-    if (best && (more_is_better(metric) ? *value <= best_value : *value >= best_value)) continue;
+    if (best && (more ? *value <= best_value : *value >= best_value)) continue;
     best = peer;
     best_value = *value;
   }
@@ -47,12 +54,14 @@ std::optional<std::string> best_peer(const results& measured, const cell& where,
 }
 
 std::vector<verdict> judge(const std::vector<target>& targets, const results& measured,
-                           const std::string& own, const std::vector<std::string>& peers) {
+                           const std::vector<std::string>& own,
+                           const std::vector<std::string>& peers) {
   std::vector<verdict> verdicts;
   for (const auto& promise : targets)
     for (const auto size : promise.sizes)
-      verdicts.push_back(
-          judge_one(promise, {promise.series, promise.pattern, size}, measured, own, peers));
+      for (const auto& who : own)
+        verdicts.push_back(
+            judge_one(promise, {promise.series, promise.pattern, size}, measured, who, peers));
   return verdicts;
 }
 

@@ -14,6 +14,7 @@ namespace weft::bench {
 struct verdict {
   target promise;
   cell where;
+  std::string who;                ///< the contestant of role::own that is judged
   std::optional<double> own;      ///< weft's median
   std::string reference;          ///< the contestant compared to; empty if there was none
   std::optional<double> other;    ///< the median of the reference
@@ -21,10 +22,11 @@ struct verdict {
   enum class outcome { met, falls_short, not_measured } result = outcome::not_measured;
 };
 
-/// Compares every target with the figures of `own`, the first of weft's contestants; `peers` are
+/// Compares every target with the figures of each of `own`, some of weft's contestants; `peers` are
 /// the libraries' names.
 std::vector<verdict> judge(const std::vector<target>& targets, const results& measured,
-                           const std::string& own, const std::vector<std::string>& peers);
+                           const std::vector<std::string>& own,
+                           const std::vector<std::string>& peers);
 
 /// The peer with the best median in `where`, if any was measured.
 std::optional<std::string> best_peer(const results& measured, const cell& where,

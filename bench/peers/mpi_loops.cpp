@@ -13,11 +13,13 @@
 #include "support/crowd_batches.hpp"
 #include "support/pattern.hpp"
 #include "support/plan.hpp"
+#include "support/timed_batches.hpp"
 
 namespace weft::bench::mpi {
 namespace {
 
 constexpr int ack_tag = 2;
+constexpr int sync_tag = 3;
 
 void send(std::span<const std::byte> message, int to, int tag) {
   MPI_Send(message.data(), count_of(message), MPI_BYTE, to, tag, MPI_COMM_WORLD);
@@ -45,6 +47,37 @@ void verify_all(heap_buffers& buffers, std::size_t used) {
   for (std::size_t i = 0; i < std::min(used, buffers.count()); ++i) verify(buffers[i], i + 1);
 }
 
+/// As timed() of weft-bench itself (bench/loops.hpp): microseconds of a repetition.
+template <class Step>
+std::vector<double> timed(const plan& loops, const Step& step) {
+  const int me = rank();
+  std::vector<double> us;
+  if (loops.for_ms <= 0) {
+    step(loops.warm_up);
+    for (std::size_t batch = 0; batch < loops.batches; ++batch) {
+      const auto start = now_ns();
+      step(loops.per_batch);
+      us.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
+    }
+  } else {
+    timed_batches batches(loops);
+    for (;;) {
+      std::uint64_t count = batches.next();
+      const auto word = std::as_writable_bytes(std::span(&count, 1));
+      if (me == 0)
+        send(word, 1, sync_tag);
+      else
+        receive(word, 0, sync_tag);
+      if (count == 0) break;
+      const auto start = now_ns();
+      step(count);
+      if (me == 0) batches.add(us_between(start, now_ns()));
+    }
+    us = batches.take();
+  }
+  return me == 0 ? us : std::vector<double>{};
+}
+
 }  // namespace
 
 int rank() {
@@ -59,8 +92,8 @@ int count_of(std::span<const std::byte> buffer) {
   return static_cast<int>(buffer.size());
 }
 
-std::vector<double> latency(std::size_t size, double effort) {
-  const plan loops = latency_plan(size, effort);
+std::vector<double> latency(std::size_t size, const job& what) {
+  const plan loops = latency_plan(size, what.effort).lasting(what.for_ms);
   const int me = rank();
   heap_buffers out(1, size);
   heap_buffers in(1, size);
@@ -84,14 +117,8 @@ std::vector<double> latency(std::size_t size, double effort) {
       }
     }
   };
-  round_trips(loops.warm_up);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    round_trips(loops.per_batch);
-    if (me == 0)
-      samples.push_back(us_between(start, now_ns()) / 2.0 / static_cast<double>(loops.per_batch));
-  }
+  std::vector<double> samples = timed(loops, round_trips);
+  for (double& us : samples) us /= 2;
   verify_all(in, n);
   return samples;
 }
@@ -115,20 +142,13 @@ std::vector<double> sendrecv(std::size_t size, double effort) {
       check_stamp(in[0], n);
     }
   };
-  some(loops.warm_up);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    some(loops.per_batch);
-    if (other == 1)
-      samples.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
-  }
+  std::vector<double> samples = timed(loops, some);
   verify_all(in, n);
   return samples;
 }
 
 std::vector<double> windows(std::size_t size, const job& what) {
-  const plan loops = window_plan(size, what.window, what.effort);
+  const plan loops = window_plan(size, what.window, what.effort).lasting(what.for_ms);
   const int me = rank();
   heap_buffers buffers(what.buffer_count(), size);
   if (me == 0) fill_all(buffers);
@@ -164,14 +184,8 @@ std::vector<double> windows(std::size_t size, const job& what) {
       n += what.window;
     }
   };
-  run_windows(loops.warm_up);
-  std::vector<double> samples;
-  const auto messages = static_cast<double>(loops.per_batch * what.window);
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    run_windows(loops.per_batch);
-    if (me == 0) samples.push_back(messages / us_between(start, now_ns()));
-  }
+  std::vector<double> samples = timed(loops, run_windows);
+  for (double& sample : samples) sample = static_cast<double>(what.window) / sample;
   if (me == 1) {
     for (const auto& status : statuses) check_length(status, size);
     verify_all(buffers, n);

@@ -21,7 +21,7 @@ inline constexpr int data_tag = 1;
 int rank();
 
 /// Half round trips in microseconds: blocking MPI_Send and MPI_Recv.
-std::vector<double> latency(std::size_t size, double effort);
+std::vector<double> latency(std::size_t size, const job& what);
 
 /// Microseconds of MPI_Sendrecv with the other rank.
 std::vector<double> sendrecv(std::size_t size, double effort);

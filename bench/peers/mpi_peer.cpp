@@ -133,15 +133,18 @@ void run(const job& what, line_head head, int on_weft, bool crowded) {
                   {"size", 0}},
              what, on_weft);
     } else if (what.bench == "latency") {
-      tell_samples(half_rtt_us, mpi::latency(size, what.effort));
+      tell_samples(half_rtt_us, mpi::latency(size, what));
     } else if (what.bench == "sendrecv") {
       tell_samples(us_per_call, mpi::sendrecv(size, what.effort));
-    } else if (what.bench == "rate") {
-      tell_samples(mmsg_s, mpi::windows(size, what));
-    } else if (what.bench == "bandwidth") {
+    } else if (what.bench == "rate" || what.bench == "bandwidth") {
+      const bool counts_bytes = what.bench == "bandwidth";
       auto samples = mpi::windows(size, what);
-      for (auto& sample : samples) sample *= static_cast<double>(size);
-      tell_samples(mb_s, samples);
+      if (samples.empty()) continue;
+      if (counts_bytes)
+        for (auto& sample : samples) sample *= static_cast<double>(size);
+      auto line = make_line(head, counts_bytes ? mb_s : mmsg_s, samples);
+      line["mean"] = harmonic_mean(samples);
+      tell(std::move(line), what, on_weft);
     } else if (what.bench == "overlap") {
       for (const auto& pattern : overlap_patterns)
         if (what.pattern == "all" || what.pattern == pattern)
@@ -177,6 +180,8 @@ int main(int argc, char** argv) {
     if (jobs[i].bench == "rate" || jobs[i].bench == "threads") jobs[i].window = 64;
     auto* sub = app.add_subcommand(names[i]);
     add_job_options(*sub, jobs[i]);
+    if (names[i] == "latency" || names[i] == "rate" || names[i] == "bandwidth")
+      add_duration_option(*sub, jobs[i]);
     if (jobs[i].bench == "overlap")
       sub->add_flag("--standard-send", jobs[i].standard_send,
                     "A blocked sender is in MPI_Send instead of MPI_Ssend");

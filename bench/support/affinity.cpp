@@ -2,13 +2,27 @@
 #include "support/affinity.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 
 #include <cerrno>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 
 namespace weft::bench {
+namespace {
+
+void bind(std::span<const int> cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0)
+    throw std::system_error(errno, std::system_category(),
+                            fmt::format("cannot pin to {}", fmt::join(cores, ", ")));
+}
+
+}  // namespace
 
 std::vector<int> allowed_cores() {
   cpu_set_t set;
@@ -32,12 +46,14 @@ std::array<int, 2> pair_cores() {
 }
 
 void pin_to(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(core), &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0)
-    throw std::system_error(errno, std::system_category(),
-                            fmt::format("cannot pin to core {}", core));
+  const std::array one{core};
+  bind(one);
+}
+
+void stay_on_first(std::size_t count) {
+  auto cores = allowed_cores();
+  if (cores.size() > count) cores.resize(count);
+  bind(cores);
 }
 
 void pin_rank(int rank) {

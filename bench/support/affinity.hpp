@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 namespace weft::bench {
@@ -19,6 +20,10 @@ std::array<int, 2> pair_cores();
 /// Binds the calling thread, and every thread that it starts later, to `core`. Throws
 /// std::system_error.
 void pin_to(int core);
+
+/// Binds the calling thread, and what it starts later, to the first `count` allowed cores. Throws
+/// std::system_error.
+void stay_on_first(std::size_t count);
 
 /// Binds rank `rank` of a job: rank 0 to the first allowed core, rank 1 to the second, and so on,
 /// in turn.

@@ -50,8 +50,16 @@ std::vector<std::string> job::arguments() const {
     }
     add("--ranks", fmt::format("{}", ranks));
   }
+  if (for_ms > 0) add("--for-ms", fmt::format("{}", for_ms));
   if (hosts) result.emplace_back("--hosts");
   return result;
+}
+
+void add_duration_option(CLI::App& app, job& into) {
+  app.add_option("--for-ms", into.for_ms,
+                 "Measure each size for so many milliseconds, instead of a number of samples: for "
+                 "cores that other processes use")
+      ->check(CLI::Range(1, 60000));
 }
 
 void add_hosts_option(CLI::App& app, bool& into) {

@@ -36,6 +36,8 @@ struct job {
                            4};  ///< of threads: how many each process has, one after the other
   bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
   double effort = 1.0;          ///< factor on the number of samples
+  double for_ms = 0;            ///< of latency, rate and bandwidth: measures each size that long,
+                                ///< whatever a message takes; 0: a number of samples
 
   /// Whether the benchmark allows any number of ranks; the others are for two.
   bool among_many() const;
@@ -78,6 +80,9 @@ inline const std::vector<std::string> kernel_classes{"S", "W", "A"};
 /// --compute-us, --ranks, --hosts, --effort. `into` must outlive the parsing; `into.bench` decides
 /// which are added.
 void add_job_options(CLI::App& app, job& into);
+
+/// Adds --for-ms, for contestants that heed job::for_ms.
+void add_duration_option(CLI::App& app, job& into);
 
 /// Adds --hosts alone.
 void add_hosts_option(CLI::App& app, bool& into);

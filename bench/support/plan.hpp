@@ -15,12 +15,23 @@ struct plan {
   std::size_t warm_up;
   std::size_t batches;
   std::size_t per_batch;
+  double for_ms = 0;  ///< not 0: as many batches as this time allows, of at most `per_batch`
 
   /// As many samples as `effort` times the usual number, at least five.
   constexpr plan scaled(double effort) const {
     plan result = *this;
     result.batches =
         std::max<std::size_t>(5, static_cast<std::size_t>(static_cast<double>(batches) * effort));
+    return result;
+  }
+
+  /// The same for so many milliseconds, if `ms` is not 0. Batches are shorter: each repetition of
+  /// one that has begun may take a time slice of another process.
+  constexpr plan lasting(double ms) const {
+    plan result = *this;
+    if (ms <= 0) return result;
+    result.for_ms = ms;
+    result.per_batch = std::min<std::size_t>(per_batch, 64);
     return result;
   }
 };

@@ -35,6 +35,13 @@ summary summarise(std::vector<double> samples) {
                   static_cast<double>(samples.size())};
 }
 
+double harmonic_mean(std::span<const double> rates) {
+  if (rates.empty()) return 0;
+  double time = 0;
+  for (const double rate : rates) time += 1 / rate;
+  return static_cast<double>(rates.size()) / time;
+}
+
 std::vector<double> paired_ratios(std::span<const double> a, std::span<const double> b) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)

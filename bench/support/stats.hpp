@@ -31,6 +31,9 @@ double median(std::vector<double> samples);
 /// All percentiles of `samples`, in any order.
 summary summarise(std::vector<double> samples);
 
+/// The mean of rates of equal amounts of work: the whole work by the whole time. 0 without samples.
+double harmonic_mean(std::span<const double> rates);
+
 /// a[i] / b[i] for every round i that both have measured (the shorter decides). Both figures of a
 /// pair were taken moments apart, so drift of the machine cancels; the median of the pairs is the
 /// ratio to report.
