@@ -13,31 +13,11 @@
 #include <string_view>
 #include <tuple>
 
+#include "support/scratch_directory.hpp"
 #include "support/subprocess.hpp"
 
 namespace weft::bench {
 namespace {
-
-/// A directory that is removed with everything in it.
-class scratch_directory {
- public:
-  scratch_directory() {
-    std::string name = std::filesystem::temp_directory_path() / "weft-bench-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr)
-      throw std::runtime_error(fmt::format("no directory can be made at {}", name));
-    path_ = name;
-  }
-  ~scratch_directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch_directory(const scratch_directory&) = delete;
-  scratch_directory& operator=(const scratch_directory&) = delete;
-  const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Reads callgrind's output: the format of valgrind's manual, "Callgrind Format Specification".
 /// Names are written once, as "(number) name", and then as "(number)".

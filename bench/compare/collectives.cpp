@@ -38,11 +38,13 @@ std::vector<contestant> everyone(const collectives_options& options) {
                 .about = "weft::group; the waiting thread polls, a progress thread sleeps until it "
                          "is needed",
                 .arguments = {"--transport", options.transport}})};
-  for (auto& one : make_mpi(options.transport, options.programs())) {
+  auto others = make_mpi(options.transport, options.programs());
+  for (auto& one : options.installed()) others.push_back(std::move(one));
+  for (auto& one : others) {
     if (one.part == role::own) continue;
     // With crowded ranks these take minutes: a progress thread that polls, and UCX's tcp, which
     // never yields its core (11 ms for 8 bytes among four ranks on two cores).
-    if (one.name == "MPICH async" || one.name == "MPICH tcp")
+    if (one.name.ends_with(" async") || one.name == "MPICH tcp")
       one.takes_part = [cores = allowed_cores().size()](const job& what) {
         return static_cast<std::size_t>(what.ranks) <= cores;
       };
@@ -59,6 +61,7 @@ void add_collectives_command(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand("collectives",
                                  "Collective calls of weft, Open MPI and MPICH, side by side");
   add_compare_options(*sub, *options);
+  add_installed_options(*sub, *options, false);  // UCX has no collectives
   auto patterns = collective_patterns;
   patterns.emplace_back("all");
   sub->add_option("--pattern", options->pattern, "One after the other, or during a computation")

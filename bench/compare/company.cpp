@@ -85,7 +85,9 @@ std::vector<contestant> everyone(const company_options& options) {
   for (const char* mode : {"dedicated", "polling"})
     all.push_back(make_own_mode(options.transport, mode));
   for (auto& one : make_mpi(options.transport, options.programs()))
-    if (one.name != "MPICH async") all.push_back(std::move(one));
+    if (!one.name.ends_with(" async")) all.push_back(std::move(one));
+  for (auto& one : options.installed())
+    if (!one.name.ends_with(" async")) all.push_back(std::move(one));
   return all;
 }
 
@@ -97,6 +99,7 @@ void add_company_command(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand(
       "company", "weft and other libraries beside processes that want the same cores");
   add_compare_options(*sub, *options, {"shm"});
+  add_installed_options(*sub, *options);
   sub->add_option("--spinners", options->spinners,
                   "Numbers of processes that compute without an end meanwhile, with commas; none "
                   "is always measured, too")

@@ -68,6 +68,14 @@ std::filesystem::path compare_options::programs() const {
   return bin.empty() ? this_program().parent_path() : bin;
 }
 
+std::vector<contestant> compare_options::installed() const {
+  std::vector<contestant> all;
+  for (const auto& one : mpi)
+    for (auto& who : make_installed(one, transport)) all.push_back(std::move(who));
+  for (const auto& one : ucx) all.push_back(make_ucx(one, transport));
+  return all;
+}
+
 int compare(const compare_options& options, lineup who) {
   pair_cores();  // reports errors before anything is started
   std::optional<hosts> apart;
@@ -76,6 +84,13 @@ int compare(const compare_options& options, lineup who) {
     apart.emplace();
   }
   choose_series(options, who);
+  std::vector<std::string> names;
+  for (const auto& one : who.contestants) {
+    if (holds(names, one.name))
+      throw std::invalid_argument(
+          fmt::format("two contestants have the name {}: choose another one", one.name));
+    names.push_back(one.name);
+  }
   std::erase_if(who.contestants,
                 [&](const contestant& one) { return holds(options.skip, one.name); });
   const auto measured = run_rounds(who.all, who.contestants);
@@ -127,6 +142,16 @@ void add_compare_options(CLI::App& app, compare_options& into,
   app.add_flag("--strict", into.strict, "Exit with 1 unless every target is met");
 }
 
+void add_installed_options(CLI::App& app, compare_options& into, bool ucx) {
+  app.add_option("--mpi", into.mpi,
+                 "Another installation of Open MPI or MPICH, as NAME=PREFIX, with mpirun and mpicc "
+                 "in PREFIX/bin; its program is built at once. Several with commas")
+      ->delimiter(',');
+  if (ucx)
+    app.add_option("--ucx", into.ucx, "UCX itself, by PREFIX/bin/ucx_perftest. Several with commas")
+        ->delimiter(',');
+}
+
 /// The best options of the paper on Open MPI over Elan4 for its overall performance (figure 10):
 /// the receiver reads messages that do not fit into a slot, without eager data, and the FIN is
 /// chained.
@@ -149,6 +174,7 @@ lineup everybody(const compare_options& options, const std::vector<std::string>&
   if (options.transport == "qdma") who.contestants.push_back(as_the_paper());
   for (auto& peer : make_peers(options.transport, options.programs()))
     who.contestants.push_back(std::move(peer));
+  for (auto& one : options.installed()) who.contestants.push_back(std::move(one));
   for (auto& limit : make_limits(options.transport)) who.contestants.push_back(std::move(limit));
   return who;
 }
@@ -158,6 +184,7 @@ void add_compare_command(CLI::App& app, std::vector<std::string> modes, int& exi
   auto* sub = app.add_subcommand(
       "compare", "weft, other libraries and the limits of the machine, side by side");
   add_compare_options(*sub, *options, {"shm", "tcp", "qdma"});
+  add_installed_options(*sub, *options);
   sub->callback([options, modes = std::move(modes), &exit_code] {
     exit_code = compare(*options, everybody(*options, modes));
   });

@@ -18,6 +18,8 @@ struct compare_options {
   std::filesystem::path bin;      ///< the folder of the programs; empty: that of this program
   std::vector<std::string> only;  ///< names of series; empty: all
   std::vector<std::string> skip;  ///< contestants to leave out, by name
+  std::vector<std::string> mpi;   ///< installations: NAME=PREFIX
+  std::vector<std::filesystem::path> ucx;  ///< prefixes of UCX
   int rounds = 7;
   double effort = 1.0;  ///< factor on the samples of each round
   bool hosts = false;   ///< each contestant's two processes on two hosts (support/hosts.hpp)
@@ -26,6 +28,9 @@ struct compare_options {
 
   /// `bin`, or the folder of this program.
   std::filesystem::path programs() const;
+
+  /// The contestants of `mpi` and `ucx`. Builds; throws as make_installed and make_ucx.
+  std::vector<contestant> installed() const;
 };
 
 /// The contestants, the series and the targets.
@@ -44,6 +49,9 @@ struct lineup {
 /// thread: the raw limits fork. Progress goes to stderr. Throws std::invalid_argument for a series
 /// that does not exist.
 int compare(const compare_options& options, lineup who);
+
+/// Adds --mpi, and --ucx if `ucx`. `into` must outlive parsing.
+void add_installed_options(CLI::App& app, compare_options& into, bool ucx = true);
 
 /// Adds the options of `into`, which must outlive parsing, to a subcommand.
 void add_compare_options(CLI::App& app, compare_options& into,

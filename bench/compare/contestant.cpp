@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "peers/installation.hpp"
 #include "peers/launch.hpp"
+#include "peers/ucx.hpp"
 #include "raw/raw.hpp"
 #include "support/clock.hpp"
 #include "support/json_lines.hpp"
@@ -111,6 +113,26 @@ std::vector<contestant> make_mpi(const std::string& transport, const std::filesy
     result.push_back(std::move(who));
   }
   return result;
+}
+
+std::vector<contestant> make_installed(const std::string& named, const std::string& transport) {
+  std::vector<contestant> result;
+  for (const auto& one : installed_peers(installation::from(named), transport)) {
+    auto who = make_peer(one, {});
+    if (one.progress == "async")
+      who.takes_part = [](const job& what) { return what.bench == "overlap"; };
+    result.push_back(std::move(who));
+  }
+  return result;
+}
+
+contestant make_ucx(const std::filesystem::path& prefix, const std::string& transport) {
+  const auto found = find_ucx(prefix);
+  return {.name = found.name,
+          .part = role::peer,
+          .about = fmt::format("UCX itself, by its ucx_perftest; {}", prefix.string()),
+          .run = [found, transport](const job& what) { return run_ucx(found, what, transport); },
+          .takes_part = &ucx_takes_part};
 }
 
 std::vector<contestant> make_limits(const std::string& transport) {

@@ -57,6 +57,15 @@ std::vector<contestant> make_peers(const std::string& transport, const std::file
 /// weft's provider.
 std::vector<contestant> make_mpi(const std::string& transport, const std::filesystem::path& bin);
 
+/// The MPIs of an installation that the user names, for `transport`; their program is built at
+/// once. \throws std::runtime_error: that does not work, std::invalid_argument: `named` is not
+/// NAME=PREFIX
+std::vector<contestant> make_installed(const std::string& named, const std::string& transport);
+
+/// UCX itself: the ucx_perftest of an installation, for `transport`.
+/// \throws std::runtime_error: there is none in prefix/bin
+contestant make_ucx(const std::filesystem::path& prefix, const std::string& transport);
+
 /// The raw limits of `transport`. They run in forks of this process, which must have one thread.
 std::vector<contestant> make_limits(const std::string& transport);
 

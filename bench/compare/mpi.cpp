@@ -87,12 +87,15 @@ void add_mpi_command(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand(
       "mpi", "One MPI program on Open MPI, on Open MPI with weft, and on MPICH, side by side");
   add_compare_options(*sub, *options);
+  add_installed_options(*sub, *options);
   add_kernel_command(*sub, exit_code);
   sub->callback([options, sub, &exit_code] {
     if (!sub->get_subcommands().empty()) return;  // it has run already
+    auto contestants = make_mpi(options->transport, options->programs());
+    for (auto& one : options->installed()) contestants.push_back(std::move(one));
     exit_code = compare(*options, {.bench = "mpi",
                                    .all = mpi_series(options->rounds, options->effort),
-                                   .contestants = make_mpi(options->transport, options->programs()),
+                                   .contestants = std::move(contestants),
                                    .targets = mpi_targets(options->transport),
                                    .shows_ratios = true});
   });

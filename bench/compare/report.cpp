@@ -67,6 +67,14 @@ const char* outcome_text(verdict::outcome outcome) {
   return "not measured";
 }
 
+/// The version that it reported, if it did.
+std::string library_of(const results& measured, const contestant& who) {
+  for (const auto& where : measured.cells())
+    if (const auto line = measured.sample_line(where, who.name); line.is_object())
+      if (const auto found = line.value("library", std::string()); !found.empty()) return found;
+  return {};
+}
+
 /// A table for each series, because each has its own contestants: not every limit supports every
 /// series.
 void print_series(const results& measured, const std::vector<contestant>& contestants,
@@ -145,9 +153,9 @@ void print_figures(const results& measured, const std::vector<contestant>& conte
     print_series(measured, contestants, where.series, shows_means);
   }
 
-  table about({"contestant", "what it is"});
+  table about({"contestant", "what it is", "version"});
   about.left_from(1);
-  for (const auto& who : contestants) about.row({who.name, who.about});
+  for (const auto& who : contestants) about.row({who.name, who.about, library_of(measured, who)});
   about.print(stdout);
   fmt::print("\n");
 }

@@ -15,13 +15,13 @@ namespace {
 
 using family = peer::family;
 
-struct installation {
+struct package {
   const char* program;
   const char* launcher;  // null: it starts its processes itself
   const char* packages;
 };
 
-installation installed_as(family which) {
+package installed_as(family which) {
   switch (which) {
     case family::openmpi:
       return {"weft-peer-openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"};
@@ -174,7 +174,10 @@ void choose_interface(command& run, const peer& which, bool apart) {
 command launch_command(const peer& which, int ranks, const std::vector<std::string>& program,
                        const std::filesystem::path& bin, bool hosts) {
   const auto files = installed_as(which.library);
-  const auto launcher = files.launcher ? find_program(files.launcher) : std::nullopt;
+  const auto named = which.launcher.string();
+  const auto launcher = !named.empty()   ? find_program(named)
+                        : files.launcher ? find_program(files.launcher)
+                                         : std::nullopt;
   const auto weft = which.on_weft ? find_program((bin / weft_launcher).string()) : std::nullopt;
   if (files.launcher && !launcher)
     throw std::runtime_error(
@@ -207,7 +210,8 @@ command launch_command(const peer& which, int ranks, const std::vector<std::stri
 
 command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
   const auto files = installed_as(which.library);
-  const std::string program = (bin / files.program).string();
+  const std::string program =
+      which.program.empty() ? (bin / files.program).string() : which.program.string();
   std::vector<std::string> words{program, what.bench};
   for (auto& argument : what.arguments()) words.push_back(std::move(argument));
   for (const auto& [option, value] :

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct peer {
   bool on_weft = false;  ///< its messages use weft: started with weft-mpirun
   bool quiet = true;     ///< without weft-mpirun's watch for the announcement of rank 0; programs
                          ///< of this folder report by themselves whether they run on weft
+
+  std::filesystem::path program = {};      ///< empty: that of its family, beside weft-bench
+  std::filesystem::path launcher = {};     ///< empty: that of its family, on PATH
+  std::shared_ptr<const void> keeps = {};  ///< what `program` needs to be there
 
   bool is_mpi() const { return library == family::openmpi || library == family::mpich; }
 

@@ -185,6 +185,9 @@ int main(int argc, char** argv) {
     if (jobs[i].bench == "overlap")
       sub->add_flag("--standard-send", jobs[i].standard_send,
                     "A blocked sender is in MPI_Send instead of MPI_Ssend");
+    if (jobs[i].bench == "threads")
+      sub->add_flag_callback(
+          "--no-pin", [&pin = jobs[i].pin] { pin = false; }, "Let the scheduler choose the cores");
     sub->add_option("--transport", head.transport, "What to call the transport in the output");
     sub->add_option("--progress", head.progress, "What to call the mode of progress in the output");
     sub->add_flag("--json")->description("Accepted for symmetry: the output always is JSON lines");
@@ -196,7 +199,8 @@ int main(int argc, char** argv) {
 
   try {
     const auto cores = allowed_cores().size();
-    pin_rank(rank_from_launcher());
+    // Threads place themselves: they would inherit the one core of their rank.
+    if (what->bench != "threads") pin_rank(rank_from_launcher());
     if (what->hosts) go_to_host(rank_from_launcher());
     init(argc, argv, what->bench == "threads");
     MPI_Comm_size(MPI_COMM_WORLD, &what->ranks);

@@ -40,6 +40,7 @@ std::vector<std::string> job::arguments() const {
   } else if (bench == "threads") {
     add("--window", fmt::format("{}", window));
     add("--threads", fmt::format("{}", fmt::join(threads, ",")));
+    if (!pin) result.emplace_back("--no-pin");
   } else if (among_many()) {
     if (bench == "collective") {
       add("--call", call);

@@ -34,6 +34,7 @@ struct job {
   int ranks = 2;                       ///< of those that among_many()
   std::vector<int> threads{1, 2,
                            4};  ///< of threads: how many each process has, one after the other
+  bool pin = true;              ///< of threads, for MPI: each thread has a core
   bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
   double effort = 1.0;          ///< factor on the number of samples
   double for_ms = 0;            ///< of latency, rate and bandwidth: measures each size that long,

@@ -172,6 +172,29 @@ command_result run_command(const command& what, std::chrono::milliseconds limit,
   return result;
 }
 
+background_command::background_command(const command& what) {
+  auto arguments = what.argv;
+  auto argv = pointers(arguments);
+  auto variables = environment_of(what);
+  auto envp = pointers(variables);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::system_error(errno, std::system_category(), "fork");
+  if (pid_ > 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+  ::execvpe(argv[0], argv.data(), envp.data());
+  ::_exit(127);
+}
+
+background_command::~background_command() {
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 std::optional<std::filesystem::path> find_program(const std::string& program) {
   const auto executable = [](const std::filesystem::path& path) {
     return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);

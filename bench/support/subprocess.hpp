@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -44,6 +46,20 @@ struct command_result {
 /// status 127
 command_result run_command(const command& what, std::chrono::milliseconds limit,
                            std::optional<std::chrono::milliseconds> silence = std::nullopt);
+
+/// A program that runs beside this one, without input and output, until this object or this process
+/// ends: then it is killed.
+class background_command {
+ public:
+  /// For a process with one thread. \throws std::system_error
+  explicit background_command(const command& what);
+  background_command(const background_command&) = delete;
+  background_command& operator=(const background_command&) = delete;
+  ~background_command();
+
+ private:
+  pid_t pid_;
+};
 
 /// The path of `program` on PATH (or `program`, when it names a path that can be executed).
 std::optional<std::filesystem::path> find_program(const std::string& program);
