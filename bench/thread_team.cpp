@@ -73,7 +73,7 @@ class team {
 
   void work(const team_thread& one, bool first) noexcept {
     try {
-      pin_to(allowed_cores().at(one.core));
+      if (one.core) pin_to(allowed_cores().at(*one.core));
       act(one, first);
     } catch (...) {
       const std::lock_guard lock(mutex_);

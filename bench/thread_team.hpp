@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -13,9 +14,9 @@ namespace weft::bench {
 struct team_thread {
   context* lane = nullptr;  ///< where it runs; several threads may have the same
   endpoint partner = {};
-  tag out, in;           ///< of the pair alone, and of one direction: its partner's are the reverse
-  bool leads = true;     ///< sends first; its partner answers
-  std::size_t core = 0;  ///< index among the allowed cores
+  tag out, in;        ///< of the pair alone, and of one direction: its partner's are the reverse
+  bool leads = true;  ///< sends first; its partner answers
+  std::optional<std::size_t> core = {};  ///< index among the allowed cores; empty: on any
 };
 
 /// What each thread does: equal numbers on both sides.

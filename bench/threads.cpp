@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <weft/context_address.hpp>
 
@@ -70,6 +71,13 @@ void add_line(report& out, const request& wanted, const char* between, std::size
   out.add(line);
 }
 
+/// The core of side `side` of pair `pair`: each thread has one of its own, as far as there are
+/// enough.
+std::optional<std::size_t> core_of(const request& wanted, unsigned pair, unsigned side) {
+  if (!wanted.chosen.pin) return std::nullopt;
+  return (2 * pair + side) % allowed_cores().size();
+}
+
 /// Thread k of one process with thread k of the other one.
 team_samples between_processes(forked_member& member, const request& wanted, std::size_t threads,
                                bool lanes) {
@@ -77,7 +85,6 @@ team_samples between_processes(forked_member& member, const request& wanted, std
   auto* const addresses = reinterpret_cast<context_address*>(member.shared().data());
   addresses[member.rank()] = context_address_of(ctx);
   member.barrier();
-  const std::size_t cores = allowed_cores().size();
   std::vector<team_thread> all;
   for (unsigned k = 0; k != threads; ++k) {
     context& lane = ctx.lane(lanes ? k : 0);
@@ -86,7 +93,7 @@ team_samples between_processes(forked_member& member, const request& wanted, std
                    .out = direction(k, member.rank() == 0),
                    .in = direction(k, member.rank() != 0),
                    .leads = member.rank() == 0,
-                   .core = (k + static_cast<unsigned>(member.rank())) % cores});
+                   .core = core_of(wanted, k, static_cast<unsigned>(member.rank()))});
   }
   team_samples done = run_team(all, plan_of(wanted), threads);
   member.barrier();  // neither context ends before
@@ -96,7 +103,6 @@ team_samples between_processes(forked_member& member, const request& wanted, std
 /// Thread 2k of this process with thread 2k + 1.
 team_samples inside_a_process(const request& wanted, std::size_t pairs, bool lanes) {
   context ctx(options_for(wanted, 2 * pairs, lanes, 1));
-  const std::size_t cores = allowed_cores().size();
   std::vector<team_thread> all;
   for (unsigned k = 0; k != 2 * pairs; ++k) {
     context& lane = ctx.lane(lanes ? k : 0);
@@ -106,7 +112,7 @@ team_samples inside_a_process(const request& wanted, std::size_t pairs, bool lan
                    .out = direction(k / 2, k % 2 == 0),
                    .in = direction(k / 2, k % 2 != 0),
                    .leads = k % 2 == 0,
-                   .core = k % cores});
+                   .core = core_of(wanted, k / 2, k % 2)});
   }
   return run_team(all, plan_of(wanted), pairs);
 }
@@ -145,12 +151,14 @@ void with_peers(const request& wanted) {
               {"half round trip µs", std::string(half_rtt_us)}},
              wanted.chosen.as_json);
   const std::filesystem::path bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  job what = wanted.what;
+  what.pin = wanted.chosen.pin;
   std::string missing;
   for (const peer& one : known_peers(wanted.chosen.transport)) {
     if (!one.is_mpi() || one.progress != "polling") continue;
     try {
       out.measuring(one.name);
-      const auto done = run_command(peer_command(one, wanted.what, bin), std::chrono::minutes(5));
+      const auto done = run_command(peer_command(one, what, bin), std::chrono::minutes(5));
       if (!done.ok()) throw std::runtime_error(done.reason());
       for (json line : parse_lines(done.out)) {
         line["contestant"] = one.name;

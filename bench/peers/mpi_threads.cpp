@@ -86,7 +86,7 @@ class team {
   void work(const line& l, std::size_t number) noexcept {
     try {
       const auto cores = allowed_cores();
-      pin_to(cores[(number + (l.leads ? 0 : 1)) % cores.size()]);
+      if (what_.pin) pin_to(cores[(2 * number + (l.leads ? 0 : 1)) % cores.size()]);
       act(l, number == 0 && l.leads);
     } catch (...) {
       const std::lock_guard lock(mutex_);
