@@ -163,10 +163,16 @@ void disposal::unmap(void* at, std::size_t size) noexcept {
     add(state_->lasts, {-1, at, size});
 }
 
-bool disposal::is_saturated() const noexcept {
+bool disposal::is_saturated() noexcept {
   const std::lock_guard lock(state_->mutex);
-  const line& of = state_->blocks;
-  return of.threads == of.most && of.waiting.size() > most_waiting;
+  line& of = state_->blocks;
+  if (of.waiting.size() <= most_waiting) return false;
+  try {
+    start_thread(of);
+  } catch (const std::exception&) {
+    // The next call may find one.
+  }
+  return true;
 }
 
 /// Without memory or a thread the descriptor or mapping is left open: that is better than to block
@@ -175,14 +181,19 @@ void disposal::add(line& to, const work& w) noexcept {
   try {
     const std::lock_guard lock(state_->mutex);
     to.waiting.push_back(w);
-    if (to.threads == to.most) return;
-    start_own_thread("weft-disposal", "thread that closes what peers sent", [s = state_, &to] {
-      s->run(to);
-    }).detach();
-    ++to.threads;
+    start_thread(to);
   } catch (const std::exception&) {
     // The next call may find some.
   }
+}
+
+/// Unless there are as many as may be. With the mutex held. \throws weft::error
+void disposal::start_thread(line& of) {
+  if (of.threads == of.most) return;
+  start_own_thread("weft-disposal", "thread that closes what peers sent", [s = state_, &of] {
+    s->run(of);
+  }).detach();
+  ++of.threads;
 }
 
 }  // namespace weft::runtime

@@ -38,14 +38,16 @@ class disposal {
   void stop_listening(int socket) noexcept;
   void unmap(void* at, std::size_t size) noexcept;
 
-  /// Work waits for blocked threads: its owner should take no more descriptors for now.
-  bool is_saturated() const noexcept;
+  /// Work waits for blocked threads, or for one that can be started, which is tried again: its
+  /// owner should take no more descriptors for now, and ask again later.
+  bool is_saturated() noexcept;
 
  private:
   struct work;
   struct line;
   struct state;
   void add(line& to, const work& w) noexcept;
+  void start_thread(line& of);
 
   std::shared_ptr<state> state_;
 };

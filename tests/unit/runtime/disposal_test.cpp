@@ -2,15 +2,20 @@
 // Where descriptors and mappings from peers are closed.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "runtime/memory_file.hpp"
 #include "support/catch.hpp"
 #include "support/lingering.hpp"
+#include "support/seccomp.hpp"
+#include "support/skip.hpp"
 
 namespace weft::runtime::test {
 
@@ -171,6 +176,28 @@ TEST_CASE("disposal: a listener is closed with clients that sent descriptors; it
   pipe.read_to_end();
   const unique_fd again = make();
   CHECK(::bind(again.get(), address, size) == 0);
+}
+
+// A former defect: without threads any number of descriptors was taken, and none closed.
+TEST_CASE("disposal: is saturated where no thread can be started, and goes on when one can") {
+  if (!tests::can_refuse()) return tests::skip("no seccomp filters here");
+  const auto where = std::make_shared<disposal>();
+  pipe_ends pipe;
+  bool refused = false, is_saturated = false;
+  std::thread([&] {  // the filter is of this thread alone
+    const tests::refusal none_starts[] = {{SYS_clone, EAGAIN}, {SYS_clone3, EAGAIN}};
+    refused = tests::refuse(none_starts);
+    for (std::size_t i = 0; i <= disposal::most_waiting; ++i)
+      where->close(::dup(pipe.writer.get()));
+    is_saturated = where->is_saturated();
+  })
+      .join();
+  REQUIRE(refused);
+  CHECK(is_saturated);
+  pipe.writer = {};
+  static_cast<void>(where->is_saturated());  // its owner asks again and again
+  pipe.read_to_end();
+  CHECK_FALSE(where->is_saturated());
 }
 
 }  // namespace weft::runtime::test
