@@ -30,7 +30,7 @@ void waiter::stop() noexcept {
 void waiter_list::await_stopping(std::unique_lock<std::mutex>& lock) const noexcept {
   while (!empty()) {
     lock.unlock();
-    std::this_thread::sleep_for(std::chrono::microseconds(50));  // a yield could last longer
+    std::this_thread::yield();
     lock.lock();
   }
 }
