@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strangers that want the cores: processes outside of every job, which loop.
+// Neighbours that want the cores: processes outside of every job, which loop.
 #pragma once
 
 #include <sys/types.h>

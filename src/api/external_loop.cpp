@@ -71,7 +71,7 @@ void external_loop::back_off(unsigned passes) noexcept {
   runtime::external_polling& polling = core_.engine().external();
   runtime::idle_backoff& empty_polls = wait_strategy_->empty_polls;
   if (polling.back_off(empty_polls, passes) != advice::sleep || empty_polls.others_run) return;
-  // A thread that is alone on its core, but for strangers, has chosen to poll.
+  // A thread that is alone on its core, but for neighbours, has chosen to poll.
   if (!empty_polls.waits.let_others_run() && empty_polls.waits.crowded())
     polling.sleep_until(steady_clock::now() + longest_nap, nullptr, nullptr);
 }

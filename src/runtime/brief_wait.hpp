@@ -9,7 +9,7 @@
 namespace weft::runtime {
 
 /// Pauses between two looks, and naps once it has taken long: then the other one may have lost its
-/// core, or may need this one. A yield would give a stranger on this core a whole time slice, and
+/// core, or may need this one. A yield would give a neighbour on this core a whole time slice, and
 /// would not let a thread of lower priority run at all.
 class brief_wait {
  public:

@@ -69,7 +69,7 @@ void progress_lock::look_again(unsigned& looks) noexcept {
     nap();
 }
 
-/// \return false: strangers have kept the core for a time slice lately
+/// \return false: neighbours have kept the core for a time slice lately
 bool progress_lock::yield() noexcept {
   const auto before = steady_clock::now();
   if (before.time_since_epoch().count() < yields_dear_until_.load(std::memory_order_relaxed))

@@ -11,7 +11,7 @@ namespace weft::runtime {
 /// plain list; no other thread may. It is held for a few passes or one posting call, never while
 /// user code runs. It is a spin lock, and not a mutex. A waiter that
 /// has spun for longer than a pass takes yields, because the holder may be the thread that it
-/// displaces. Where strangers use the yields it naps, and who gives the lock ends the naps.
+/// displaces. Where neighbours use the yields it naps, and who gives the lock ends the naps.
 ///
 /// One thread at a time, the one that leads inside run() or the home of an external loop, is
 /// *biased*: it takes the progress lock with two plain stores and a load. A locked instruction

@@ -16,7 +16,7 @@ namespace weft::runtime {
 /// sleeps when that has brought no event for a while: eight ranks on two cores are an ordinary
 /// case.
 ///
-/// Where a stranger wants the core, a yield would give it a time slice for each message. After the
+/// Where a neighbour wants the core, a yield would give it a time slice for each message. After the
 /// first one the thread spins its own slice out, or sleeps: the wake-up takes the core back at
 /// once.
 class wait_policy {

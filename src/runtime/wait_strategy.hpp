@@ -41,7 +41,7 @@ class wait_strategy {
   /// \param others_run an external loop, which yields the core itself
   advice on_empty_polls(bool others_run = false) noexcept;
 
-  /// For a thread that does not sleep. \return false: a stranger would keep the core
+  /// For a thread that does not sleep. \return false: a neighbour would keep the core
   bool let_others_run() noexcept;
 
   /// More threads that wait for each other want to run than there are cores.

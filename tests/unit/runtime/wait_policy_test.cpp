@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy of waiting under virtual time: ranks that pass a token round, strangers that compute,
+// The policy of waiting under virtual time: ranks that pass a token round, neighbours that compute,
 // and a scheduler with time slices.
 #include "runtime/wait_policy.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned slice = 3000;  // microseconds, which are the steps of the model
 
-/// A thread of the model. Without a policy it is a stranger, and computes.
+/// A thread of the model. Without a policy it is a neighbour, and computes.
 struct thread {
   std::optional<wait_policy> policy = {};
   bool has_token = false;
@@ -40,8 +40,8 @@ struct core {
 
 class machine {
  public:
-  machine(unsigned cores, unsigned ranks, unsigned strangers, wait_policy::settings how)
-      : cores_(cores), threads_(ranks + strangers), ranks_(ranks) {
+  machine(unsigned cores, unsigned ranks, unsigned neighbours, wait_policy::settings how)
+      : cores_(cores), threads_(ranks + neighbours), ranks_(ranks) {
     how.crowded = ranks > cores;
     for (unsigned i = 0; i != threads_.size(); ++i) {
       if (i < ranks) threads_[i].policy.emplace(how);
@@ -122,20 +122,20 @@ unsigned median(const std::vector<unsigned>& sorted) { return sorted[sorted.size
 
 }  // namespace
 
-TEST_CASE("wait policy: a stranger on each core costs a message no time slice") {
-  const unsigned strangers = GENERATE(0u, 1u, 2u, 4u);
-  machine m(2, 2, strangers, {});
+TEST_CASE("wait policy: a neighbour on each core costs a message no time slice") {
+  const unsigned neighbours = GENERATE(0u, 1u, 2u, 4u);
+  machine m(2, 2, neighbours, {});
   const std::vector<unsigned> times = m.run();
-  CAPTURE(strangers);
+  CAPTURE(neighbours);
   CHECK(median(times) <= 2);
-  CHECK(times.size() > 100'000 / (1 + strangers));
+  CHECK(times.size() > 100'000 / (1 + neighbours));
 }
 
 TEST_CASE("wait policy: a thread that never sleeps keeps its own slices") {
-  const unsigned strangers = GENERATE(0u, 1u, 2u);
-  machine m(2, 2, strangers, {.never_sleep = true});
+  const unsigned neighbours = GENERATE(0u, 1u, 2u);
+  machine m(2, 2, neighbours, {.never_sleep = true});
   const std::vector<unsigned> times = m.run();
-  CAPTURE(strangers);
+  CAPTURE(neighbours);
   CHECK(median(times) <= 2);
   CHECK(m.sleeps() == 0);
 }
@@ -146,16 +146,16 @@ TEST_CASE("wait policy: ranks that share cores let each other run, and do not sl
   CHECK(m.sleeps() == 0);
 }
 
-TEST_CASE("wait policy: in a crowded job beside strangers a message costs no time slice") {
-  const unsigned strangers = GENERATE(1u, 2u, 4u);
-  machine m(2, 8, strangers, {});
+TEST_CASE("wait policy: in a crowded job beside neighbours a message costs no time slice") {
+  const unsigned neighbours = GENERATE(1u, 2u, 4u);
+  machine m(2, 8, neighbours, {});
   const std::vector<unsigned> times = m.run();
-  CAPTURE(strangers);
+  CAPTURE(neighbours);
   CHECK(median(times) <= 8);
   CHECK(times.size() > 10'000);
 }
 
-TEST_CASE("wait policy: yields come back when the strangers have left") {
+TEST_CASE("wait policy: yields come back when the neighbours have left") {
   wait_policy p({.crowded = true});
   const auto at = [](std::chrono::microseconds t) { return wait_policy::time_point(1s + t); };
   CHECK(p.on_empty_polls(at(0us)) == wait_policy::advice::yield);
