@@ -127,10 +127,11 @@ class external_loop {
     call call_;
   };
 
-  /// Call after an empty poll, not while holding a progress_guard: where the job has more processes
-  /// than cores, it lets them run now and then. Without it, a polling loop keeps the core from
-  /// them. It yields, or sleeps for 200 us at most, until a message comes. \param passes the
-  /// argument of the poll
+  /// Call after an empty poll, not while holding a progress_guard: lets threads that wait for each
+  /// other have the core now and then, by a yield. Where a yield has cost a time slice it spins; in
+  /// a job with more processes than cores it sleeps, for 200 us at most, until a message comes.
+  /// Does nothing in other threads than the one that made the external loop.
+  /// \param passes the argument of the poll
   void back_off(unsigned passes = 1) noexcept;
 
   /// Whether the calling thread is the one that made this object. Any thread.

@@ -12,7 +12,8 @@ namespace weft::runtime {
 void nap(const std::atomic<std::uint32_t>& word, std::uint32_t value,
          std::chrono::nanoseconds longest) noexcept;
 
-/// Ends the naps on that word. Change it before.
+/// Ends the naps on that word, whose value was changed before. Only its address is used: it need
+/// not exist any more.
 void end_naps(std::atomic<std::uint32_t>& word) noexcept;
 
 }  // namespace weft::runtime

@@ -60,6 +60,14 @@ void progress_lock::wake() noexcept {
   end_naps(wake_ups_);
 }
 
+/// The next holder may end the context, and this object with it: after the store only the address
+/// is used.
+void progress_lock::give_and_wake() noexcept {
+  wake_ups_.fetch_add(1, std::memory_order_relaxed);
+  word_.store(0, std::memory_order_release);
+  end_naps(wake_ups_);
+}
+
 /// A wake-up may be missed, and the biased thread ends no naps when it gives the lock: so they are
 /// short.
 void progress_lock::look_again(unsigned& looks) noexcept {
@@ -69,7 +77,8 @@ void progress_lock::look_again(unsigned& looks) noexcept {
     nap();
 }
 
-/// \return false: neighbours have kept the core for a time slice lately
+/// Many threads wait here, for moments: they share what one of them has found out, in place of a
+/// yield_meter each. \return false: neighbours have kept the core for a time slice lately
 bool progress_lock::yield() noexcept {
   const auto before = steady_clock::now();
   if (before.time_since_epoch().count() < yields_dear_until_.load(std::memory_order_relaxed))

@@ -9,9 +9,9 @@ namespace weft::runtime {
 
 /// The holder of the progress lock may touch transports, matching queues and the completion queue's
 /// plain list; no other thread may. It is held for a few passes or one posting call, never while
-/// user code runs. It is a spin lock, and not a mutex. A waiter that
-/// has spun for longer than a pass takes yields, because the holder may be the thread that it
-/// displaces. Where neighbours use the yields it naps, and who gives the lock ends the naps.
+/// user code runs. It is a spin lock, and not a mutex. A waiter that has spun for longer than a
+/// pass yields, because the holder may be the thread that it displaces. Where neighbours use the
+/// yields it naps, and the thread that gives the lock ends the naps.
 ///
 /// One thread at a time, the one that leads inside run() or the home of an external loop, is
 /// *biased*: it takes the progress lock with two plain stores and a load. A locked instruction
@@ -56,9 +56,9 @@ class progress_lock {
   void take() noexcept;
   bool try_take() noexcept;
   void give() noexcept {
-    word_.store(0, std::memory_order_release);
     if (napping_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      wake();
+      return give_and_wake();
+    word_.store(0, std::memory_order_release);
   }
 
   /// Whether the kernel makes fences for other threads (private_fence), so that bias works.
@@ -81,6 +81,7 @@ class progress_lock {
   bool yield() noexcept;
   void nap() noexcept;
   void wake() noexcept;
+  void give_and_wake() noexcept;
   void revoke_bias() noexcept;
   void lock_after_revocation() noexcept;
   void unlock_after_revocation() noexcept;
