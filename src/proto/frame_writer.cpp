@@ -85,6 +85,7 @@ void frame_writer::wake_peer() noexcept {
   if (runtime::call_tree* const tree = engine.trace().tree()) [[unlikely]]
     tree->note("doorbell if it is needed, of", {.peer = connection_->id()});
   connection_->link()->wake_peer();
+  engine.await_reaction();
 }
 
 /// Resumes each waiting protocol once: with thousands of long messages under way, to wake all of

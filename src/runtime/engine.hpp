@@ -157,6 +157,9 @@ class engine final : public detail::timer_service,
     if (!core_.rings_soon) core_.phase.rang_at_once();
     return core_.rings_soon;
   }
+  /// A frame that needs a reaction was posted, and its peer was rung if it slept or computed then.
+  /// It may have gone to compute since: a thread of this side rings again while it waits.
+  void await_reaction() noexcept { core_.await_reaction(); }
   /// Whether a frame outside of a pass waits for that, too.
   bool peers_find_out() const noexcept { return core_.peers_find_out(); }
   /// Whether a pass is under way: its thread polls again soon, and rings then if need be.

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::chrono::microseconds time_between_prompt_polls{20};
 constexpr std::chrono::milliseconds time_between_patient_polls{1};
+// A thread that sleeps until then at most is not woken to ring again.
+constexpr std::chrono::milliseconds soon{4};
 
 wait_strategy::settings fitted(wait_strategy::settings waiting, progress_mode mode) noexcept {
   waiting.never_sleep = mode == progress_mode::polling;
@@ -94,6 +96,16 @@ void background_executor::post(operation& work) noexcept { core_.post_background
 void progress_core::post_background(operation& work) noexcept {
   const holder hold(*this);
   completions.post_background(work);
+}
+
+void progress_core::await_reaction() noexcept {
+  if (caller.polls || leads_here()) return;
+  const time_point latest = now() + soon;
+  if (caller.is_asleep()) {
+    if (caller.deadline > latest) wake_caller();
+  } else if (has_progress_thread && phase.progress_deadline() > latest) {
+    wake_progress_thread();
+  }
 }
 
 void progress_core::poll_caller_waits() noexcept {

@@ -132,6 +132,9 @@ class progress_core {
     wakeup_deferred = rings_soon = false;
     pollables.wake_peers();
   }
+  /// Sees to it that a thread rings again, soon, for a frame that was posted just now. The caller
+  /// does when it waits; a thread that sleeps already does not know of the frame.
+  void await_reaction() noexcept;
   /// The caller leaves the engine, perhaps for long. \param busy the progress thread is needed
   /// meanwhile
   void go_to_user_code(bool busy) noexcept {
