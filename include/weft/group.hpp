@@ -86,7 +86,9 @@ void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_
 ///
 /// When members make different calls (another collective, size, root or operation, or another
 /// order), all end with invalid_argument, and the text says who has called what. Where no message
-/// shows it, that is found out after a while of waiting. docs/adr/0033-groups.md
+/// shows it, that is found out after a while of waiting. A wrong call goes unnoticed if its member
+/// only sends in it, and no other waits for that member: gather at a rank that the others scatter
+/// to. docs/adr/0033-groups.md
 class group {
  public:
   /// \param owner the context \param state as made by a context; null: its world

@@ -28,10 +28,13 @@ record& watch(rank& r, const meeting_ptr& m, std::string_view what) {
 
 task<void> take_step(rank& r, meeting_ptr m, communicator_ptr group, std::size_t number) {
   const bool differ = m->mistaken_one && m->mistake == number;
-  step s = m->steps[number];
-  if (differ && m->mistaken_one == r.number()) s = mistaken(s, dice(s.salt));
+  const bool by_mistake = differ && m->mistaken_one == r.number();
+  const step right = m->steps[number];
+  const step s = by_mistake ? mistaken(right, dice(right.salt)) : right;
   part_of_step data(s, group->rank(), group->size());
   record& page = watch(r, m, "collective");
+  r.history().note("rank {}: operation {} is step {} of group {}, {}", r.number(), page.number,
+                   number, group->number(), data.describe());
   weft::task_environment& here = co_await weft::current_environment();
   const auto end = co_await as_result(data.perform(group));
   if (here.stop.stop_requested()) r.book().asked_to_stop(page);
@@ -41,7 +44,10 @@ task<void> take_step(rank& r, meeting_ptr m, communicator_ptr group, std::size_t
   else if (const std::string wrong = data.judge(); !wrong.empty())
     r.accuse(wrong);
   else if (differ && group->size() > 1)
-    m->did_not_notice(group->number(), group->size(), m->mistaken_one == r.number());
+    m->did_not_notice(
+        group->number(), group->size(),
+        by_mistake && !(data.may_only_send() &&
+                        part_of_step(right, group->rank(), group->size()).may_go_unmissed()));
 }
 
 /// All steps, until one fails: the group does not work any more then.

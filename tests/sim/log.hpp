@@ -36,6 +36,12 @@ class log {
     if (trace_) print(fmt::format(fmt::runtime(text), numbers...));
   }
 
+  /// What helps to read the trace, and is no event.
+  template <class... Args>
+  void note(fmt::format_string<Args...> text, Args&&... args) {
+    if (trace_) print(fmt::format(text, std::forward<Args>(args)...));
+  }
+
   /// A violation that the oracle found. The first ones are kept.
   template <class... Args>
   void violation(fmt::format_string<Args...> text, Args&&... args) {

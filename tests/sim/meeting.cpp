@@ -171,6 +171,43 @@ std::string part_of_step::judge() const {
   return {};
 }
 
+std::string part_of_step::describe() const {
+  return fmt::format("{} of {} words{}, root {}, by member {} of {}",
+                     weft::collectives::name_of(step_.what), step_.words,
+                     is_reduction(step_.what) && step_.composed ? ", in order" : "", root(), rank_,
+                     size_);
+}
+
+bool part_of_step::may_only_send() const {
+  switch (step_.what) {
+    case kind::broadcast:
+    case kind::scatter:
+      return rank_ == root();
+    case kind::gather:
+    case kind::reduce:
+      return rank_ != root();
+    case kind::scan:
+      return rank_ == 0;
+    default:
+      return false;
+  }
+}
+
+bool part_of_step::may_go_unmissed() const {
+  switch (step_.what) {
+    case kind::broadcast:
+    case kind::scatter:
+      return rank_ != root();
+    case kind::gather:
+    case kind::reduce:
+      return rank_ == root();
+    case kind::scan:
+      return rank_ + 1 == size_;
+    default:
+      return false;
+  }
+}
+
 // --- the members --------------------------------------------------------------------------------
 
 void meeting::failed(node n, std::uint64_t group, const weft::error& why) {

@@ -35,6 +35,12 @@ class part_of_step {
   weft::task<void> perform(const weft::detail::communicator_ptr& of);
   /// After the end. \return empty, or what is wrong
   std::string judge() const;
+  /// For the trace.
+  std::string describe() const;
+  /// Whether this member waits for no other. A tree may have it wait all the same.
+  bool may_only_send() const;
+  /// Whether no other member waits for this one. A tree may have them wait all the same.
+  bool may_go_unmissed() const;
 
  private:
   using word = std::uint64_t;
@@ -74,7 +80,7 @@ class meeting {
   void failed(node n, std::uint64_t group, const weft::error& why);
 
   /// The mistaken step has ended well at a member of a group of that size.
-  /// \param by_mistake it is the mistaken one
+  /// \param by_mistake it is the mistaken one, and it waits for others or they for it
   void did_not_notice(std::uint64_t group, weft::peer_id size, bool by_mistake);
 
   /// Whether a collective may fail with that error.

@@ -37,6 +37,7 @@ class rank {
   weft::tests::scripted_connector& connector() noexcept { return connector_; }
   weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
   ledger& book() noexcept { return ledger_; }
+  log& history() noexcept { return log_; }
   weft::endpoint to(node n) { return weft::endpoint(messages_.peers().at(n)); }
 
   /// Runs a task in the rank's next turn, without awaiting it. The task may not throw.
