@@ -20,7 +20,11 @@ class flow_control {
 
   /// Units that may still be sent.
   std::int64_t credit() const noexcept { return credit_; }
-  bool can_begin_message() const noexcept { return credit_ >= message_units; }
+  /// \param answers the message is an answer, for which the last credit is kept: the peer takes it
+  ///   at once, while all other credit may be in messages that wait for something of this side
+  bool can_begin_message(bool answers) const noexcept {
+    return credit_ >= (answers ? 0 : answer_units) + message_units;
+  }
   void set_credit(std::int64_t units) noexcept { credit_ = units; }
   void add_credit(std::uint32_t units) noexcept { credit_ += units; }
   void spend(std::uint32_t units) noexcept { credit_ -= units; }
@@ -50,7 +54,7 @@ class flow_control {
   bool release(std::uint32_t units) noexcept {
     in_use_ -= units;
     to_return_ += units;
-    const bool exhausted = usable() < message_units;
+    const bool exhausted = usable() < answer_units + message_units;
     peer_waits_ = peer_waits_ || exhausted;
     return exhausted || must_return();
   }

@@ -113,6 +113,10 @@ constexpr std::uint32_t units_of(std::size_t bytes) noexcept {
   return message_units + payload_units(bytes);
 }
 
+/// Units that only an answer to the peer may use (send_mode::answer): one message's, without
+/// payload.
+inline constexpr std::uint32_t answer_units = message_units;
+
 /// The most units that one peer is granted: 64 MiB.
 inline constexpr std::uint32_t largest_window = 1u << 20;
 

@@ -40,7 +40,7 @@ std::string explain_match(const match_operation& op, std::size_t room) {
 }  // namespace
 
 bool send_request::try_held() const noexcept {
-  return to.peer && data.single() && mode == send_mode::standard &&
+  return to.peer && data.single() && may_leave_at_once(mode) &&
          to.peer->try_send_inline(to.id, tag.value, data.front(), immediate);
 }
 

@@ -46,6 +46,20 @@ class waiters {
     last_ = &w;
   }
 
+  void add_first(waiter& w) noexcept {
+    w.next = first_;
+    if (!first_) last_ = &w;
+    first_ = &w;
+  }
+
+  /// Takes the first one out, to be resumed with what it awaited. There is one.
+  waiter& take_first() noexcept {
+    waiter& w = *first_;
+    first_ = w.next;
+    w.granted = true;
+    return w;
+  }
+
   /// The first one for which `chosen` holds; null: none.
   template <class Predicate>
   waiter* find(Predicate chosen) const noexcept {

@@ -23,9 +23,11 @@ inline constexpr std::size_t bytes_per_turn = 512 * 1024;
 /// How many messages of a peer that has gone one pass releases.
 inline constexpr std::size_t messages_per_pass = 256;
 
-/// Units that payloads do not use, so that headers of messages can always be sent. Every peer is
-/// granted them, also beyond the budget: a sender with no more than these sends headers only.
+/// Units that payloads do not use, so that headers of messages can always be sent.
 inline constexpr std::uint32_t credit_reserve = 8 * message_units;
+
+/// Every peer is granted these, also beyond the budget. A sender with no more sends headers only.
+inline constexpr std::uint32_t smallest_grant = credit_reserve + answer_units;
 
 /// Units that a peer may send at first before anything is matched: 512 KiB. The window grows when
 /// the peer runs out of credit and the budget allows.
@@ -36,13 +38,13 @@ inline constexpr std::uint32_t first_window = 8192;
 /// \param budget units for all peers \param left of these, not granted yet; may be negative
 constexpr std::uint32_t first_grant(std::int64_t budget, std::int64_t left) noexcept {
   const std::int64_t share = left > budget / 4 ? left : left / 512;
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(share, credit_reserve, first_window));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(share, smallest_grant, first_window));
 }
 
 /// The units that a peer is granted when its credit is fixed at so many bytes.
 constexpr std::uint32_t fixed_grant(std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(bytes / credit_unit, credit_reserve, largest_window));
+      std::clamp<std::size_t>(bytes / credit_unit, smallest_grant, largest_window));
 }
 
 /// How much is sent without a request, and whether a rest waits for the receiver's answer.

@@ -59,7 +59,7 @@ bool sender::start_now(send_operation& op) noexcept {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
     return true;
   }
-  if (is_free() && request.mode == send_mode::standard) {
+  if (is_free() && may_leave_at_once(request.mode)) {
     plan(op);
     const post answer = op.rendezvous ? post::failed : push_eager(op);
     if (answer == post::done) {

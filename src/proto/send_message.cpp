@@ -17,12 +17,23 @@ void sender::begin(send_operation& op, bool has_turn) noexcept {
   connection_->owner().engine().pending(op);
   ++under_way_;
   const bool signals = op.request.mode == send_mode::signal;
-  if ((signals ? send_signal(op) : send_message(op, has_turn)).started) return;
+  const bool answers = op.request.mode == send_mode::answer;
+  if ((signals ? send_signal(op) : send_message(op, has_turn)).started) {
+    if (answers && order_.has_answers()) let_answers_go();
+    return;
+  }
   if (op.begun)  // the peer waits for the rest; the turn is kept, so that no other message begins
     connection_->mark_failed();
   else if (has_turn)
     order_.release();
   finish(op, errc::out_of_memory);
+}
+
+/// A message that waits for credit has the turn, which it gives to answers when it is resumed.
+void sender::let_answers_go() noexcept {
+  const send_operation* const first = order_.holder();
+  if (first && !first->begun && !writer_->flow().can_begin_message(false))
+    writer_->resume_all(true);
 }
 
 bool sender::may_begin(const send_operation& op) const noexcept {
@@ -34,10 +45,17 @@ bool sender::may_begin(const send_operation& op) const noexcept {
 /// \param has_turn the caller holds the send order and has begun to send
 protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexcept {
   const auto alive = connection_->keep_alive();
-  if (!has_turn && !co_await order_.acquire(&op)) co_return finish(op, status_early(op));
+  const bool answers = op.request.mode == send_mode::answer;
+  if (!has_turn && !co_await order_.acquire(&op, answers)) co_return finish(op, status_early(op));
   order_.note_holder(op);
-  while (!op.begun && !writer_->flow().can_begin_message() && may_begin(op))
-    co_await writer_->space();
+  while (!op.begun && !writer_->flow().can_begin_message(answers) && may_begin(op)) {
+    if (answers || !order_.has_answers()) {
+      co_await writer_->space();
+    } else {
+      if (!co_await order_.let_answers_go(op)) co_return finish(op, status_early(op));
+      order_.note_holder(op);
+    }
+  }
 
   outbound_message m{&op};
   bool begins = may_begin(op);

@@ -65,6 +65,7 @@ class sender {
  private:
   bool start_now(detail::send_operation& op) noexcept;
   bool may_begin(const detail::send_operation& op) const noexcept;
+  void let_answers_go() noexcept;
   bool plan(detail::send_operation& op) noexcept;
   std::size_t longest_beginning(std::size_t size) const noexcept;
   bool receiver_gets(std::size_t size) const noexcept;

@@ -71,6 +71,10 @@ void served_call::run() noexcept {
     {
       const engine::holder hold(e);
       if (!only_answers_ && find_handler()) return begin();  // on the handler's executor
+    }
+    discard();  // the caller may need the credit of the call before it can take the reply
+    {
+      const engine::holder hold(e);
       table_.runs_no_more(*this);
       send_last(status_);
     }
@@ -157,7 +161,10 @@ void served_call::discard() noexcept {
 detail::send_request served_call::reply_request(const_buffer data,
                                                 call_status status) const noexcept {
   const call_tag t{call_kind::reply, what_.tag.id, static_cast<std::uint32_t>(status)};
-  return {from_.get(), tag{t.packed()}, data};
+  // The end of a stream follows the values, which wait for credit in their order.
+  const bool overtakes = what_.tag.kind == call_kind::request;
+  return {from_.get(), tag{t.packed()}, data,
+          overtakes ? detail::send_mode::answer : detail::send_mode::standard};
 }
 
 bool served_call::begin_reply(const detail::send_operation& by) noexcept {

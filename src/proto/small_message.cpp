@@ -85,7 +85,7 @@ bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
 
 bool peer::start(detail::send_operation& op) noexcept {
   const auto& request = op.request;
-  if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
+  if (request.data.single() && may_leave_at_once(request.mode) && !op.cancel_requested &&
       send_small(request.to.id, request.tag.value, request.data.front(), request.immediate,
                  sender_.short_end())) [[likely]]
     return true;

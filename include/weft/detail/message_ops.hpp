@@ -63,12 +63,16 @@ class buffer_list {
   std::span<const Buffer> many_{};
 };
 
-/// When a send counts as ended.
+/// When a send counts as ended, and whether it waits behind others.
 enum class send_mode : std::uint8_t {
   standard,     ///< the buffer may be used again; the message may still be on its way
+  answer,       ///< the same, of a message that the peer waits for: sent before those that wait for
+                ///< credit, with credit that is kept for it
   synchronous,  ///< in addition, the receiver has matched the message
   signal        ///< weft's own messages of no bytes: sent before all others, without credit
 };
+/// Whether such a send may leave within its call.
+constexpr bool may_leave_at_once(send_mode m) noexcept { return m <= send_mode::answer; }
 
 /// Sends a message of one frame with contiguous payload that can leave within the call: no
 /// operation is needed. Any thread, but it succeeds only on the thread inside `run()`.
@@ -104,7 +108,7 @@ struct [[nodiscard]] send_request {
   /// Sends a small message without an operation, on the thread inside `run()`.
   bool try_now() const noexcept {
     if (!data.single()) return false;
-    if (mode == send_mode::standard)
+    if (may_leave_at_once(mode))
       return try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
     return mode == send_mode::signal && try_send_signal(to.peer, to.id, tag.value, immediate);
   }

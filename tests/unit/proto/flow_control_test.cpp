@@ -28,6 +28,17 @@ TEST_CASE("flow control: what is granted is usable, in use, or to return") {
   CHECK(f.usable() == 100);
 }
 
+TEST_CASE("flow control: the last credit is kept for an answer") {
+  flow_control f;
+  f.set_credit(answer_units + message_units);
+  CHECK(f.can_begin_message(false));
+  f.spend(message_units);
+  CHECK_FALSE(f.can_begin_message(false));
+  CHECK(f.can_begin_message(true));
+  f.spend(message_units);
+  CHECK_FALSE(f.can_begin_message(true));
+}
+
 TEST_CASE("flow control: a peer that cannot begin another message is told at once") {
   flow_control f;
   f.set_window(100 * message_units);
@@ -104,7 +115,7 @@ TEST_CASE("flow control: a sender that needs one more message never waits for ev
       }
       REQUIRE(receiver.usable() == sender.credit());
       REQUIRE(receiver.usable() + receiver.in_use() + receiver.to_return() == window);
-      if (unmatched.empty()) REQUIRE(sender.can_begin_message());
+      if (unmatched.empty()) REQUIRE(sender.can_begin_message(false));
     }
   }
 }

@@ -23,8 +23,8 @@ TEST_CASE("many peers share the budget, and small messages still need no handsha
   }
   CHECK(first_grant(budget, budget) == first_window);
   CHECK(first_grant(100, 100) == 100);
-  CHECK(first_grant(100, 0) == credit_reserve);
-  CHECK(first_grant(100, -50) == credit_reserve);
+  CHECK(first_grant(100, 0) == smallest_grant);
+  CHECK(first_grant(100, -50) == smallest_grant);
 }
 
 TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
