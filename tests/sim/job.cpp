@@ -51,7 +51,7 @@ job::job(const scenario& p, log& l, ledger& book)
   };
   world_.turned = [this](node n) { judge_pass(n); };
   ledger_.starved = [this](node from, node to) {
-    return at(from).to(to).state()->writer().credit_state().credit < 1;
+    return !at(from).to(to).state()->writer().flow().can_begin_message(false);
   };
   change_members();
   for (node n = 0; n < ranks_.size(); ++n) {
