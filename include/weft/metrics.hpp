@@ -14,7 +14,7 @@ struct metrics {
   std::uint64_t bytes_received = 0;
   std::uint64_t unexpected_messages = 0;    ///< arrived before their receive was posted
   std::uint64_t unexpected_bytes_now = 0;   ///< memory of the unexpected messages at this moment
-  std::uint64_t unexpected_bytes_peak = 0;  ///< at most the budget and 3 KiB per peer
+  std::uint64_t unexpected_bytes_peak = 0;  ///< at most the budget and 3.4 KiB per peer
   std::uint64_t rendezvous = 0;             ///< messages that needed a handshake
   std::uint64_t links_lost = 0;             ///< while other links to the peer remained
   std::uint64_t frames_sent_again = 0;      ///< because their first link was lost

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit (src/proto/flow_control.hpp, frame_writer.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
 // they may, and receive in any order. Numbers are small: a message costs two units, and has no payload or one unit of it,
-// the reserve is of two messages, a link holds one frame. Each action of a peer holds the progress lock, so that it is one step here.
-// The rest of a long message needs no credit and is left out.
+// the reserve is of two messages, two units more are for answers, a link holds one frame. Each action of a peer holds the
+// progress lock, so that it is one step here.
+// The rest of a long message needs no credit and is left out; so are the answers, which are matched as they come.
 // The model is wrong if a frame comes that the credit did not cover, if credit appears or gets lost, and if a sender
 // stands without need: nothing is under way, and yet it has credit for a message, or is owed some.
 // cc: -DSAFETY
 // variant: -DONE_WAY
 // mutation: -DONE_WAY -DRETURN_ONLY_MUCH
 // mutation: -DONE_WAY -DRETURN_WHEN_NOTHING_IS_LEFT
+// mutation: -DONE_WAY -DRETURN_WHEN_NO_ANSWER_IS_LEFT
 // mutation: -DFORGET_TO_RETURN
 // mutation: -DRETURN_TWICE
 // mutation: -DNO_CREDIT_FRAMES
@@ -19,13 +21,14 @@
 
 #define MESSAGE 2       // message_units
 #define RESERVE 4       // credit_reserve
+#define ANSWER 2        // answer_units
 #ifdef ONE_WAY
-#define FIRST_WINDOW 7  // first_window
+#define FIRST_WINDOW 9  // first_window
 #define BUDGET 3        // unexpected_memory::left_, beyond the first windows
 #define THERE 7         // messages from peer 0 to peer 1
 #define BACK 0          // messages from peer 1 to peer 0
 #else
-#define FIRST_WINDOW 6
+#define FIRST_WINDOW 8
 #define BUDGET 0
 #define THERE 4
 #define BACK 4
@@ -73,7 +76,7 @@ inline post_frame(kind, units_in_it, starves) {
 // send_message: waits for credit, plans, pushes the first frame
 inline begin_message() {
   if
-  :: self.credit < MESSAGE -> self.room = true
+  :: self.credit < ANSWER + MESSAGE -> self.room = true
   :: else ->
     if
     :: link_full_now -> self.room = true; self.link_full = true
@@ -118,8 +121,10 @@ inline return_credit() {
 #define sender_has_none false
 #elif defined(RETURN_WHEN_NOTHING_IS_LEFT)
 #define sender_has_none (self.held + self.owed == self.window)
-#else
+#elif defined(RETURN_WHEN_NO_ANSWER_IS_LEFT)
 #define sender_has_none (self.window - self.held - self.owed < MESSAGE)
+#else
+#define sender_has_none (self.window - self.held - self.owed < ANSWER + MESSAGE)
 #endif
 
 inline owe(back) {
@@ -221,7 +226,7 @@ end:
 #define idle(who) (empty(link_to[who]) && !at[who].credit_due && at[who].cts_due == 0 && !at[who].link_full)
 #define stands(who) (at[who].next < messages_of(who) && at[who].room)
 #define conserved(who) (at[who].credit + at[1 - (who)].held + at[1 - (who)].owed == at[1 - (who)].window)
-#define needs_to(who) (at[who].credit < MESSAGE && at[1 - (who)].owed == 0)
+#define needs_to(who) (at[who].credit < ANSWER + MESSAGE && at[1 - (who)].owed == 0)
 
 proctype judge() {
 end:
