@@ -105,6 +105,9 @@ class frame_writer {
   bool unsent() const noexcept;
   /// Whether the peer waits for a frame of this side's, also if there is no link yet.
   bool owes() const noexcept;
+  /// The same, as of the last note_unsent(). No message may begin then: a control frame before it
+  /// may be about a number that the message has by now.
+  bool has_unsent() const noexcept { return unsent_noted_; }
   /// The result of `unsent` has changed, or may have.
   void note_unsent() noexcept;
   /// One more, or one fewer, read by the peer of this side's memory waits for space.

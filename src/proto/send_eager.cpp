@@ -150,8 +150,7 @@ void sender::fill_first(const send_operation& op, frame_header& h,
 
 /// Sends the part that goes without a request, from op.sent on.
 post sender::push_eager(send_operation& op) noexcept {
-  // A `cancel` for the previous message with this number must not come after this frame.
-  if (op.id != 0 && !op.begun && !writer_->flush()) return post::busy;
+  if (!op.begun && writer_->has_unsent() && !writer_->flush()) return post::busy;
   gather data(op.request.data.parts(), op.sent);
   do {
     const transports::traits& traits = connection_->link()->traits();

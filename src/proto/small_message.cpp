@@ -36,7 +36,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
                                                     std::size_t end) noexcept {
   flow_control& flow = writer_.flow();
   if (to != id() || data.size() >= end || now() != state::open || sender_.order().held() ||
-      flow.credit() < most_units_of_small) [[unlikely]]
+      writer_.has_unsent() || flow.credit() < most_units_of_small) [[unlikely]]
     return false;
   const std::uint16_t returned = flow.for_next_frame();
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),

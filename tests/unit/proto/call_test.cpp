@@ -415,6 +415,44 @@ TEST_CASE("calls: a stop does not reach a call that has its reply, and whose num
   }
 }
 
+/// A frame that stops a call waits for space in the link; meanwhile the reply comes, and a new call
+/// has the number. The new call may not leave before that frame.
+TEST_CASE("calls: a stop that waits for space does not reach the next call of that number") {
+  fake::settings s;
+  s.shortest_way = s.longest_way = fake::time{0};
+  s.room = 2;
+  s.frames_per_poll = 1;
+  nodes n(2, s);
+  const bytes word(1);
+  {
+    const auto h = serve(n[0], am{7}, [](weft::call c) -> task<void> {
+      if (!co_await hears_caller(c)) throw weft::error(errc::stopped, "stopped");
+      co_await c.reply(const_buffer{});
+    });
+    const auto echo = serve(n[0], am{8}, &call_echo);
+    call_of_test first(n[1], am{8}, 8, 8);  // makes the links
+    n.settle();
+    call_of_test a(n[1], am{7}, 8, 8);
+    n.settle();
+    n[1].send(0, word, tag{5});  // node 0 replies
+    n[1].send(0, word, tag{4});
+    a.op.cancel();  // no room for its frame
+    n[0].engine.poll_once();     // takes one frame, and replies
+    n[1].send(0, word, tag{4});  // there is no room again
+    n[1].engine.poll_once();     // takes the reply
+    n[0].engine.poll_once();     // takes one frame
+    call_of_test b(n[1], am{7}, 8, 8);
+    n.settle();
+    n[1].send(0, word, tag{5});
+    n.settle();
+    CHECK(b.op.ended_with(errc::ok));
+    bytes into(1);
+    for (int i = 0; i != 2; ++i) CHECK(n[0].recv(1, into, tag{4})->ended_with(errc::ok));
+    n.settle();
+  }
+  CHECK(n.clean());
+}
+
 TEST_CASE("calls: a caller that leaves stops a handler whose reply has not begun to leave") {
   nodes n(2);
   errc end = errc::ok;
