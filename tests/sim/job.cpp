@@ -50,9 +50,7 @@ job::job(const scenario& p, log& l, ledger& book)
     return may;
   };
   world_.turned = [this](node n) { judge_pass(n); };
-  ledger_.starved = [this](node from, node to) {
-    return !at(from).to(to).state()->writer().flow().can_begin_message(false);
-  };
+  ledger_.starved = [this](node from, node to) { return starved(from, to); };
   change_members();
   for (node n = 0; n < ranks_.size(); ++n) {
     views_[n].become(members_);
@@ -266,6 +264,17 @@ void job::change_members() {
     if (!ends_[n]) members_.ranks.push_back(n);
   for (node n = 0; n < ranks_.size(); ++n)
     world_.at(world_.elapsed() + delay(n, n), [this, n, now = members_] { views_[n].become(now); });
+}
+
+/// Whether a message may wait for credit: the sender has too little to begin one, and the receiver
+/// owes it none, so that it gets none before the receiver takes a message. The hostile rank keeps
+/// no account, and may owe.
+bool job::starved(node from, node to) {
+  const auto flow = [this](node n, node whom) -> const weft::proto::flow_control& {
+    return at(n).to(whom).state()->writer().flow();
+  };
+  return !flow(from, to).can_begin_message(false) &&
+         (is_hostile(to) || flow(to, from).to_return() == 0);
 }
 
 // --- disasters -------------------------------------------------------------------------------

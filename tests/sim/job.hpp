@@ -126,6 +126,7 @@ class job {
   void tell_gone(node whom, node who, errc how);
   void gone(node whom, node who, errc how);
   bool apart(node a, node b) const;
+  bool starved(node from, node to);
   void lost(node whom, node who, errc how);
   void end(node n, errc how, bool told_by_wires);
   nanoseconds delay(node from, node to);

@@ -106,8 +106,8 @@ class ledger {
   /// \param ends_twice the number of the end that is reported twice, as a planted fault; 0: none
   ledger(log& l, std::uint64_t ends_twice) noexcept : log_(l), ends_twice_(ends_twice) {}
 
-  /// Whether a sender has no credit left with a receiver, so that its messages may wait. Set before
-  /// the verdicts.
+  /// Whether a sender has no credit left for a message to a receiver, and is owed none, so that its
+  /// messages may wait. Set before the verdicts.
   std::function<bool(node from, node to)> starved;
 
   /// A rank that breaks the rules: operations with it may end in any way, and need not end until
