@@ -25,6 +25,10 @@ class flow_control {
   bool can_begin_message(bool answers) const noexcept {
     return credit_ >= (answers ? 0 : answer_units) + message_units;
   }
+  /// Whether a message without payload leaves too little for another one that is no answer.
+  bool begins_last_message() const noexcept {
+    return credit_ < answer_units + 2 * std::int64_t{message_units};
+  }
   void set_credit(std::int64_t units) noexcept { credit_ = units; }
   void add_credit(std::uint32_t units) noexcept { credit_ += units; }
   void spend(std::uint32_t units) noexcept { credit_ -= units; }
@@ -71,8 +75,8 @@ class flow_control {
   /// A frame has left with so many units.
   void returned(std::uint32_t units) noexcept { to_return_ -= units; }
 
-  /// An rts said that more bytes would have come with more credit: the peer waits for the next
-  /// return.
+  /// An rts said that more would have come, or would come next, with more credit: the peer waits
+  /// for the next return.
   void note_peer_waits() noexcept { peer_waits_ = true; }
   /// \return whether the peer waits for the credit that leaves now
   bool stop_waiting() noexcept { return std::exchange(peer_waits_, false); }

@@ -61,7 +61,7 @@ enum class frame_kind : std::uint8_t {
 
 /// frame_header::flags, besides transports::has_extension.
 inline constexpr std::uint8_t starved =
-    0x01;  ///< the sender ran out of credit: grant more if possible
+    0x01;  ///< on rts: the sender runs out of credit: return it, and grant more if possible
 inline constexpr std::uint8_t eager_ends =
     0x02;  ///< on eager, rts, more: the part that was not requested ends here
 

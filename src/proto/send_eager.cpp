@@ -138,7 +138,8 @@ void sender::fill_first(const send_operation& op, frame_header& h,
     const outbound_message& m = rendezvous_[op.id];
     x.a |= std::uint64_t{op.id} << 48;
     x.b = m.exposed ? m.exposed->packed() : 0;
-    if (m.starved) h.flags |= starved;
+    // Headers alone may use up the credit, too: then this is the last one that can say so.
+    if (m.starved || writer_->flow().begins_last_message()) h.flags |= starved;
     if (m.early != 0) {
       h.flags |= payload_follows;
       x.b = m.early;

@@ -175,6 +175,46 @@ TEST_CASE("credits: a sender without any gets back even the little that it is ow
   CHECK(n.clean());
 }
 
+/// Messages above the eager limit of which nothing goes before their receives: headers alone.
+const weft::proto::messenger_settings headers_alone{.eager_limit = 100,
+                                                    .eager_data = weft::rendezvous_eager_data::no};
+
+TEST_CASE("credits: a sender whose headers use up its credit is granted more") {
+  weft::proto::messenger_settings s = headers_alone;
+  s.unexpected_budget = 8u << 20;
+  nodes n(2, {}, s);
+  burst b(n, 1, many(3000, 200));  // the first grant is enough for 1365
+  n.settle();
+  // The last one can be received first: all have been announced.
+  bytes in(200);
+  auto op = n[0].recv(1, in, tag{3000});
+  n.settle();
+  CHECK(op->ended_with(errc::ok));
+}
+
+TEST_CASE("credits: a sender whose headers use up its credit gets back what it is owed") {
+  const std::size_t window = 4 * weft::proto::units_of(1) + weft::proto::smallest_grant;
+  weft::proto::messenger_settings s = headers_alone;
+  s.unexpected_budget = window * weft::proto::credit_unit;
+  nodes n(2, {}, s);
+  const bytes small = pattern(1), large = pattern(200);
+  bytes in(1), in_last(1);
+  // Matched at once: their credit is owed, and too little for a frame of its own.
+  for (int i = 0; i != 4; ++i) {
+    const auto op = n[0].recv(1, in, tag{1});
+    n[1].send(0, small, tag{1});
+    n.settle();
+    REQUIRE(op->ended_with(errc::ok));
+  }
+  for (std::uint32_t i = 0; i != weft::proto::credit_reserve / weft::proto::message_units; ++i)
+    n[1].send(0, large, tag{2});
+  const auto wanted = n[0].recv(1, in_last, tag{3});
+  const auto last = n[1].send(0, small, tag{3});
+  n.settle();
+  CHECK(wanted->ended_with(errc::ok));
+  CHECK(last->ended_with(errc::ok));
+}
+
 TEST_CASE("credits: while the way back is full, at most one frame waits to return credit") {
   fake::settings s;
   s.room = 1;

@@ -30,8 +30,11 @@ TEST_CASE("flow control: what is granted is usable, in use, or to return") {
 
 TEST_CASE("flow control: the last credit is kept for an answer") {
   flow_control f;
-  f.set_credit(answer_units + message_units);
+  f.set_credit(answer_units + 2 * message_units);
+  CHECK_FALSE(f.begins_last_message());
+  f.spend(message_units);
   CHECK(f.can_begin_message(false));
+  CHECK(f.begins_last_message());
   f.spend(message_units);
   CHECK_FALSE(f.can_begin_message(false));
   CHECK(f.can_begin_message(true));
