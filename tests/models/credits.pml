@@ -16,12 +16,14 @@
 // mutation: -DNO_CREDIT_FRAMES
 // mutation: -DONE_WAY -DEAT_THE_RESERVE
 // mutation: -DONE_WAY -DSILENT_WHEN_STARVED
+// mutation: -DONE_WAY -DHEADERS_SAY_NOTHING
 // mutation: -DWAKE_NOBODY
 // mutation: -DONE_WAY -DGRANT_WITHOUT_WINDOW
 
 #define MESSAGE 2       // message_units
 #define RESERVE 4       // credit_reserve
 #define ANSWER 2        // answer_units
+#define HEADER_ALONE 2  // in place of a size: a long message of which nothing goes before its receive
 #ifdef ONE_WAY
 #define FIRST_WINDOW 9  // first_window
 #define BUDGET 3        // unexpected_memory::left_, beyond the first windows
@@ -80,7 +82,15 @@ inline begin_message() {
   :: else ->
     if
     :: link_full_now -> self.room = true; self.link_full = true
-    :: !link_full_now && MESSAGE + size <= for_payload ->  // plan_send
+    :: !link_full_now && size == HEADER_ALONE ->
+#ifdef HEADERS_SAY_NOTHING
+      post_frame(rts, MESSAGE, false);
+#else
+      post_frame(rts, MESSAGE, self.credit < ANSWER + 2 * MESSAGE);  // begins_last_message
+#endif
+      self.credit = self.credit - MESSAGE;
+      self.next++
+    :: !link_full_now && size != HEADER_ALONE && MESSAGE + size <= for_payload ->  // plan_send
       post_frame(eager, MESSAGE + size, false);
       self.credit = self.credit - (MESSAGE + size);
       self.next++
@@ -200,6 +210,9 @@ end:
       if
       :: size = 0
       :: size = 1
+#ifdef ONE_WAY
+      :: size = HEADER_ALONE
+#endif
       fi;
       begin_message();
       size = 0
