@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+// NOLINTNEXTLINE(readability-identifier-naming): of CLI11
 namespace CLI {
 class App;  // CLI/CLI.hpp takes seconds to compile, and the measured code does not need it
 }

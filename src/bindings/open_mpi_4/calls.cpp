@@ -29,6 +29,12 @@ int pack_part(const void* buffer, handle& type) noexcept {
   return buffer == reinterpret_cast<void*>(1) ? success : pack(type);
 }
 
+/// With MPI_NO_OP nothing is sent from this rank, and the type for it has no meaning.
+int pack_for(handle op, handle& type, handle& its) noexcept {
+  static constinit named no_op("ompi_mpi_op_no_op", named::what::object);
+  return op == no_op.address() ? pack(its) : pack_both(type, its);
+}
+
 int forget(const handle* type) noexcept {
   if (type != nullptr) packed().forget(*type);
   return success;
@@ -117,11 +123,11 @@ WEFT_CALL(Rget,
 WEFT_CALL(Get_accumulate,
           (const void* b, int n, handle type, void* in, int k, handle type_in, int to,
            std::ptrdiff_t at, int m, handle its, handle op, handle window),
-          pack_both(type, its), b, n, type, in, k, type_in, to, at, m, its, op, window)
+          pack_for(op, type, its), b, n, type, in, k, type_in, to, at, m, its, op, window)
 WEFT_CALL(Rget_accumulate,
           (const void* b, int n, handle type, void* in, int k, handle type_in, int to,
            std::ptrdiff_t at, int m, handle its, handle op, handle window, handle* r),
-          pack_both(type, its), b, n, type, in, k, type_in, to, at, m, its, op, window, r)
+          pack_for(op, type, its), b, n, type, in, k, type_in, to, at, m, its, op, window, r)
 
 WEFT_CALL(Type_free, (handle * type), forget(type), type)
 

@@ -15,10 +15,14 @@ using handle = void*;  // of a datatype, communicator, window or request
 
 constexpr int success = 0;
 
-/// Something of MPI by its name: a later library's than this one, which may be a tool's, or MPI's.
+/// Something of MPI by its name.
 class named {
  public:
-  constexpr explicit named(const char* name) noexcept : name_(name) {}
+  /// Whose: a function of a later library than this one, which may be a tool's, or MPI's; an object
+  /// of the first that has it, since a program may have MPI's objects in itself.
+  enum class what : bool { function, object };
+
+  constexpr named(const char* name, what kind) noexcept : name_(name), kind_(kind) {}
 
   /// \returns nothing if there is none
   void* address() noexcept {
@@ -30,19 +34,21 @@ class named {
 
  private:
   void* find() const noexcept {
-    if (void* const found = ::dlsym(RTLD_NEXT, name_)) return found;
+    void* const from = kind_ == what::function ? RTLD_NEXT : RTLD_DEFAULT;
+    if (void* const found = ::dlsym(from, name_)) return found;
     // A language that loads Open MPI for itself (Python) keeps its names from others.
     void* const mpi = ::dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD);
     return mpi == nullptr ? nullptr : ::dlsym(mpi, name_);
   }
 
   const char* name_;
+  const what kind_;
   std::atomic<void*> found_ = nullptr;
 };
 
 class call : named {
  public:
-  using named::named;
+  constexpr explicit call(const char* name) noexcept : named(name, what::function) {}
 
   template <class... Arguments>
   int operator()(Arguments... arguments) noexcept {

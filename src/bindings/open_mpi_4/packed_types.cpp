@@ -21,7 +21,7 @@ class holder {
 };
 
 bool is_type(handle type) noexcept {
-  static constinit named null_type("ompi_mpi_datatype_null");
+  static constinit named null_type("ompi_mpi_datatype_null", named::what::object);
   return type != nullptr && type != null_type.address();
 }
 

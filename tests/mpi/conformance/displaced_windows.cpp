@@ -83,6 +83,13 @@ void calls(check& c, const placed& mine, const placed& theirs, int items, bool a
                        items, theirs.type, MPI_REPLACE, window);
     same(c, "window after Get_accumulate" + what, written, there.fenced());
     same(c, "Get_accumulate" + what, expected, before);
+
+    area seen(mine, all);
+    there.fill(kept);
+    MPI_Get_accumulate(nullptr, 0, MPI_DATATYPE_NULL, seen.buffer(), items, mine.type, to, at,
+                       items, theirs.type, MPI_NO_OP, window);
+    same(c, "window after Get_accumulate with MPI_NO_OP" + what, kept, there.fenced());
+    same(c, "Get_accumulate with MPI_NO_OP" + what, expected, seen);
   }
 
   // Between lock and unlock, with a request.
