@@ -24,10 +24,12 @@ std::int64_t units_in(const weft::transports::frame_header& h) {
   }
 }
 
-/// A message's tag, or a region's number: the other half of the region's key does not depend on the
-/// seed.
-std::uint64_t tag_in(const weft::transports::frame_header& h) {
+/// A message's tag, that of a signal, or a region's number: the other half of the region's key does
+/// not depend on the seed.
+std::uint64_t tag_in(const fake::wire::frame& f) {
+  const auto& h = f.header;
   const auto kind = static_cast<frame_kind>(h.kind);
+  if (kind == frame_kind::signal && f.extended) return f.extension.a;
   const bool key = kind == frame_kind::put || kind == frame_kind::get || kind == frame_kind::update;
   return key ? h.tag >> 32 : h.tag;
 }
@@ -41,7 +43,7 @@ void accounts::on_wire(const fake::world& w, fake::happening what, const fake::w
       "rank {} sends to rank {}: kind {}, {} bytes, tag {:#x}, credit {}",
       "rank {} finds no room to rank {}: kind {}, {} bytes, tag {:#x}, credit {}",
       "from rank {} arrives at rank {}: kind {}, {} bytes, tag {:#x}, credit {}"};
-  log_.event(texts[static_cast<int>(what)], wire.from, wire.to, int{h.kind}, h.size, tag_in(h),
+  log_.event(texts[static_cast<int>(what)], wire.from, wire.to, int{h.kind}, h.size, tag_in(frame),
              int{h.credit});
   if (what == fake::happening::refused) return;
   const int sign = what == fake::happening::posted ? 1 : -1;
