@@ -53,29 +53,42 @@ class call_log {
   }
 
   /// A message, or signal, with that tag has come for a call that is not made yet. Of calls that
-  /// share a place the first one counts until its end. Progress lock held.
+  /// share a place the first one counts until its end; of different ones with its number, two: one
+  /// of them is not this member's. Progress lock held.
   void hear(std::uint64_t tag, peer_id from) noexcept {
-    std::atomic<std::uint64_t>& place = early_[proto::sequence_of(tag) % kept];
-    const std::uint64_t e = place.load(std::memory_order_relaxed);
-    if (!is_to_come(tag) || ((e & heard) != 0 && !is_long_ago(e))) return;
-    place.store(heard | std::uint64_t{from} << proto::bits_below_group |
-                    proto::sequence_of(tag) << proto::call_bits | proto::call_of(tag),
-                std::memory_order_relaxed);
+    if (!is_to_come(tag)) return;
+    for (std::atomic<std::uint64_t>& place : early_[proto::sequence_of(tag) % kept]) {
+      const std::uint64_t e = place.load(std::memory_order_relaxed);
+      if ((e & heard) == 0 || is_long_ago(e)) {
+        place.store(heard | std::uint64_t{from} << proto::bits_below_group |
+                        proto::sequence_of(tag) << proto::call_bits | proto::call_of(tag),
+                    std::memory_order_relaxed);
+        return;
+      }
+      if (!is_of_call(e, tag) || (e & proto::call_mask) == proto::call_of(tag)) return;
+    }
   }
   /// At the end of a call. \param tag of its messages
   /// \return a peer whose message came before, of another call by its tag; no_peer: none
   peer_id take_heard(std::uint64_t tag) noexcept {
-    std::atomic<std::uint64_t>& place = early_[proto::sequence_of(tag) % kept];
-    const std::uint64_t e = place.load(std::memory_order_relaxed);
-    if ((e & heard) == 0 || proto::sequence_of(e) != proto::sequence_of(tag)) return no_peer;
-    place.store(0, std::memory_order_relaxed);
-    return (e & proto::call_mask) == proto::call_of(tag)
-               ? no_peer
-               : static_cast<peer_id>(e >> proto::bits_below_group);
+    auto& places = early_[proto::sequence_of(tag) % kept];
+    if (!is_of_call(places[0].load(std::memory_order_relaxed), tag)) return no_peer;
+    peer_id other = no_peer;
+    for (std::atomic<std::uint64_t>& place : places) {
+      const std::uint64_t e = place.load(std::memory_order_relaxed);
+      if (!is_of_call(e, tag)) break;
+      place.store(0, std::memory_order_relaxed);
+      if ((e & proto::call_mask) != proto::call_of(tag))
+        other = static_cast<peer_id>(e >> proto::bits_below_group);
+    }
+    return other;
   }
 
  private:
   static constexpr std::uint64_t heard = std::uint64_t{1} << 63;
+  static bool is_of_call(std::uint64_t e, std::uint64_t tag) noexcept {
+    return (e & heard) != 0 && proto::sequence_of(e) == proto::sequence_of(tag);
+  }
   bool is_to_come(std::uint64_t tag) const noexcept {
     return ((proto::sequence_of(tag) - begun()) & proto::sequence_mask) <= proto::sequence_mask / 2;
   }
@@ -92,7 +105,7 @@ class call_log {
 
   std::atomic<std::uint64_t> begun_{0};
   std::array<slot, kept> slots_{};
-  std::array<std::atomic<std::uint64_t>, kept> early_{};
+  std::array<std::array<std::atomic<std::uint64_t>, 2>, kept> early_{};
 };
 
 }  // namespace weft::collectives

@@ -115,6 +115,21 @@ TEST_CASE("calls: what came before a call is remembered until its end") {
   CHECK(log.take_heard(tag_of(3, own)) == no_peer);
 }
 
+TEST_CASE("calls: a message that fits hides none of another call that came after it") {
+  call_log log;
+  const std::uint64_t own = fingerprint(broadcast_of(8));
+  const std::uint64_t fits = proto::message_tag(5, 0, own),
+                      other = proto::message_tag(5, 0, own ^ 1);
+  const bool fits_first = GENERATE(false, true);
+  log.hear(fits_first ? fits : other, fits_first ? 7 : 8);
+  log.hear(fits_first ? other : fits, fits_first ? 8 : 7);
+  log.hear(fits, 9);
+  log.hear(proto::message_tag(5, 64, own ^ 2), 10);  // shares the place
+  log.begin(broadcast_of(8));
+  CHECK(log.take_heard(fits) == 8);
+  CHECK(log.take_heard(fits) == no_peer);
+}
+
 TEST_CASE("collectives: ranges that overlap are refused, but for the own part in its place") {
   std::vector<std::byte> all(40);
   const mutable_buffer a(all);
