@@ -38,9 +38,9 @@ bool group_table::add(std::uint64_t group, revocable& who) {
   const auto of_member = std::find_if(said_.begin(), said_.end(), [&](const entry& e) {
     return e.group == group && who.has_member(e.from);
   });
-  for (const reason& r : reasons_)
-    if (r.group == group && who.has_member(r.from)) who.on_statement(r.from, r.what);
-  std::erase_if(reasons_, [&](const reason& r) { return r.group == group; });
+  for (const early_statement& s : statements_)
+    if (s.group == group && who.has_member(s.from)) who.on_statement(s.from, s.what);
+  std::erase_if(statements_, [&](const early_statement& s) { return s.group == group; });
   if (of_member == said_.end()) {
     owner_.peers().for_each([&](peer& p) {
       for (inbound_message* in = p.unexpected.own.first; in; in = in->of_peer_after)
@@ -86,8 +86,8 @@ void group_table::on_statement(peer_id from, std::uint64_t group,
                                const group_statement& what) noexcept {
   if (revocable* const known = find(group)) {
     if (known->has_member(from)) known->on_statement(from, what);
-  } else if (what.use == statement_use::tells) {
-    keep(reasons_, {group, what, from});
+  } else if (what.use == statement_use::tells || what.use == statement_use::lost) {
+    keep(statements_, {group, what, from});
   }
 }
 

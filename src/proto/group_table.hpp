@@ -144,9 +144,9 @@ class revocable {
 /// messenger. Progress lock held.
 ///
 /// A peer can send a revocation of any number. For a group of which it is no member that has no
-/// effect; for one that this side has not made yet it is kept as *said* by that peer, with the
-/// statements before it, and counts when the group is made and has the peer as a member. No peer
-/// alone displaces what others have said.
+/// effect; for one that this side has not made yet it is kept as *said* by that peer, like what it
+/// states of calls and losses, and counts when the group is made and has the peer as a member. No
+/// peer alone displaces what others have said.
 class group_table {
  public:
   /// \throws std::bad_alloc
@@ -182,7 +182,7 @@ class group_table {
     revocation what;
     peer_id from = no_peer;
   };
-  struct reason {
+  struct early_statement {
     std::uint64_t group;
     group_statement what;
     peer_id from;
@@ -198,9 +198,9 @@ class group_table {
   messenger& owner_;
   std::unordered_map<std::uint64_t, revocable*> groups_;
   std::array<entry, most_revoked> revoked_{};
-  std::size_t revocations_ = 0;  // all that there were
-  std::deque<entry> said_;       // the oldest first
-  std::deque<reason> reasons_;   // for that: statement_use::tells
+  std::size_t revocations_ = 0;             // all that there were
+  std::deque<entry> said_;                  // the oldest first
+  std::deque<early_statement> statements_;  // of the uses `tells` and `lost`
 };
 
 }  // namespace weft::proto

@@ -213,6 +213,22 @@ TEST_CASE("group table: the reasons of a revocation are kept with it until the g
   CHECK(members.revoked->why == errc::invalid_argument);
 }
 
+TEST_CASE("group table: who is lost is kept until the group is made, without a revocation, too") {
+  nodes n(3);
+  const tag lost{statement_tag(ours, statement_use::lost)};
+  const auto by_another = n[2].send(1, nothing, lost, send_mode::signal, 41);
+  const auto one = n[0].send(1, nothing, lost, send_mode::signal, 42);
+  const auto asks =
+      n[0].send(1, nothing, tag{statement_tag(ours, statement_use::asks)}, send_mode::signal, 43);
+  n.settle();
+  group_stub members({0, 1});
+  add_at(n[1], ours, members);
+  REQUIRE(members.said.size() == 1);
+  CHECK(members.said[0].second.use == statement_use::lost);
+  CHECK(members.said[0].second.first == 42);
+  CHECK_FALSE(members.revoked);
+}
+
 TEST_CASE("group table: a peer that revokes many groups displaces nothing that others have said") {
   nodes n(3);
   const auto said = n[2].send(1, nothing, tag{revoke_tag(ours)}, send_mode::signal,
