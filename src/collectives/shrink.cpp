@@ -129,7 +129,8 @@ task<detail::communicator_ptr> shrink(detail::communicator_ptr whole, member_vie
       const trial now(old, *next);
       const auto ended =
           co_await when_any(detail::barrier(next), await_change(old, known, left, *next));
-      if (ended.index() == 0) {
+      // This member may have crossed the barrier, and have learned more and given the group up.
+      if (ended.index() == 0 && (!next->has_failed() || next->was_revoked())) {
         next->came_about(members, attempt);
         co_return next;
       }
