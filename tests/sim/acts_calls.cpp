@@ -2,6 +2,7 @@
 // Calls of one rank, and the handler of another one.
 #include <array>
 #include <stdexcept>
+#include <stop_token>
 
 #include "proto/served_call.hpp"
 #include "sim/acts.hpp"
@@ -88,6 +89,9 @@ task<void> have_handler(rank& r, service_ptr s, nanoseconds how_long, bool stops
     code = std::make_unique<coroutine_code>(r, s);
   const auto handler = r.add_handler(s, std::move(code));
   if (!handler) co_return;
+  // Who is asked to stop asks its calls to stop, also those that outlive the handler.
+  weft::task_environment& here = co_await weft::current_environment();
+  const std::stop_callback stop_calls(here.stop, [&] { handler->stop(); });
   if (how_long == nanoseconds::max())
     static_cast<void>(co_await as_result(s->closes.wait()));
   else
