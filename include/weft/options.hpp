@@ -171,9 +171,9 @@ struct options {
     /// want it. docs/adr/0041-early-receives.md
     bool receiver_first = false;
 
-    /// The eager credit that this side grants to each peer, in bytes, from 3.4 KiB to 64 MiB; it does
-    /// not change, and `unexpected_budget` does not bound it. Empty: as the budget allows, with
-    /// more for peers that need more.
+    /// The eager credit that this side grants to each peer, in bytes, from 3.4 KiB to 64 MiB; it
+    /// does not change, and `unexpected_budget` does not bound it. Empty: as the budget allows,
+    /// with more for peers that need more.
     std::optional<std::size_t> fixed_credit;
 
     /// How the peer, and this side, learn of the end of a get or put. docs/adr/0023-chained-fin.md

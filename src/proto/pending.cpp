@@ -79,7 +79,8 @@ std::string line_of(const send_operation& op, const std::string& state) {
 
 /// Of the message that is being begun.
 std::string state_of_first(const peer& p, const send_operation& op) {
-  if (!op.begun && !p.writer().flow().can_begin_message(op.request.mode == detail::send_mode::answer))
+  if (!op.begun &&
+      !p.writer().flow().can_begin_message(op.request.mode == detail::send_mode::answer))
     return "waits for credit, which the receives of the peer return";
   return fmt::format("{} bytes have left, waits for room in the link", op.sent);
 }

@@ -436,7 +436,7 @@ TEST_CASE("calls: a stop that waits for space does not reach the next call of th
     n.settle();
     n[1].send(0, word, tag{5});  // node 0 replies
     n[1].send(0, word, tag{4});
-    a.op.cancel();  // no room for its frame
+    a.op.cancel();               // no room for its frame
     n[0].engine.poll_once();     // takes one frame, and replies
     n[1].send(0, word, tag{4});  // there is no room again
     n[1].engine.poll_once();     // takes the reply
