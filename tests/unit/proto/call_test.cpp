@@ -178,13 +178,13 @@ TEST_CASE("calls: two sides that have used up each other's credit answer each ot
           {.unexpected_budget = 64u << 10, .eager_limit = 64u << 10, .calls_at_once = 5});
   {
     std::vector<registered> handlers;
-    for (const fake::node at : {0, 1})
+    for (const fake::node at : {0u, 1u})
       handlers.push_back(inline_too ? serve_inline(n[at], am{9}, &call_echo_inline)
                                     : serve(n[at], am{9}, &call_echo));
     std::vector<std::unique_ptr<call_of_test>> calls;
     n.links_allowed = false;
     for (int i = 0; i != 300; ++i)
-      for (const fake::node from : {0, 1})
+      for (const fake::node from : {0u, 1u})
         calls.push_back(std::make_unique<call_of_test>(n[from], am{number}, 8, 8, 1 - from));
     n.links_allowed = true;
     n.settle();
