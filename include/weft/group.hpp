@@ -140,6 +140,7 @@ class group {
   /// coordinator, has reported the losses that this group has seen; after the end of rank 0 the
   /// members that are left agree among themselves.
   /// \throws weft::error  closed: this process has left the job, or the others have lost it;
+  ///         stopped: this call was stopped, or another member's: every member may call it again;
   ///         unsupported: the group has members outside of the job
   task<group> shrink() const;
 

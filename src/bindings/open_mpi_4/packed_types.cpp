@@ -76,10 +76,14 @@ int packed_types::make(handle type, handle& packed) noexcept {
   static constinit call make_contiguous("PMPI_Type_contiguous");
   static constinit call commit("PMPI_Type_commit");
   static constinit call set_attribute("PMPI_Type_set_attr");
+  static constinit call free_type("PMPI_Type_free");
   int wrong = key_ == none ? make_key(key_) : success;
   if (wrong == success) wrong = make_contiguous(1, type, &packed);
-  if (wrong == success) wrong = commit(&packed);
-  return wrong == success ? set_attribute(type, key_, packed) : wrong;
+  if (wrong != success) return wrong;
+  wrong = commit(&packed);
+  if (wrong == success) wrong = set_attribute(type, key_, packed);
+  if (wrong != success) free_type(&packed);
+  return wrong;
 }
 
 }  // namespace weft::open_mpi_4
