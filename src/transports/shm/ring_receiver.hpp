@@ -25,10 +25,22 @@ class ring_receiver {
     return deliver(budget);
   }
 
-  bool ready() const noexcept {
-    return ring_->slots[position_ % slot_count].sequence.load(std::memory_order_acquire) ==
-           sequence_of(position_);
+  /// Where the next frame appears. Valid until poll() delivers a frame, and while the receiver
+  /// lives.
+  class awaited_frame {
+   public:
+    awaited_frame(const std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept
+        : word_(&word), value_(value) {}
+    bool is_there() const noexcept { return word_->load(std::memory_order_acquire) == value_; }
+
+   private:
+    const std::atomic<std::uint32_t>* word_;
+    std::uint32_t value_;
+  };
+  awaited_frame next() const noexcept {
+    return {ring_->slots[position_ % slot_count].sequence, sequence_of(position_)};
   }
+  bool ready() const noexcept { return next().is_there(); }
 
   /// Publishes how far this side has read, and rings the sender if it waits for that.
   void publish() noexcept;

@@ -86,9 +86,7 @@ void shm_transport::forget(frame_sink& from) noexcept {
     for (unsigned left = slot_count / frames_per_pass; left != 0 && !in->broken(); --left)
       if (in->poll(frames_per_pass) == 0) break;
   copies_.end_all_of(p);
-  drop(active_, &p);
-  drop(idle_, &p);
-  next_idle_ = 0;
+  stop_polling(p);
   p.lose_incoming();
   if (!p.outgoing()) pairs_.erase(it);
 }
@@ -116,30 +114,37 @@ std::string shm_transport::describe(const frame_sink& peer) const {
 }
 
 void shm_transport::report_broken(pair& p) noexcept {
-  drop(active_, &p);
-  drop(idle_, &p);
-  p.active = false;
-  next_idle_ = 0;
+  stop_polling(p);
   p.frame_sink().on_broken(errc::protocol_error);
+}
+
+void shm_transport::stop_polling(pair& p) noexcept {
+  p.active = false;
+  drop(active_, &p);
+  std::erase_if(idle_, [&](const idle_ring& r) { return r.of == &p; });
 }
 
 void shm_transport::deactivate(std::size_t index) noexcept {
   pair* p = active_[index];
   p->active = false;
-  idle_.push_back(p);
+  idle_.push_back({p->incoming()->next(), p});
   active_[index] = active_.back();
   active_.pop_back();
 }
 
+void shm_transport::activate(std::size_t idle_index) noexcept {
+  pair* p = idle_[idle_index].of;
+  idle_[idle_index] = idle_.back();
+  idle_.pop_back();
+  p->active = true;
+  p->empty_polls = 0;
+  active_.push_back(p);
+}
+
 unsigned shm_transport::poll_idle() noexcept {
   if (++next_idle_ >= idle_.size()) next_idle_ = 0;
-  pair& p = *idle_[next_idle_];
-  if (!p.incoming()->ready()) return 0;
-  idle_[next_idle_] = idle_.back();
-  idle_.pop_back();
-  p.active = true;
-  p.empty_polls = 0;
-  active_.push_back(&p);
+  if (!idle_[next_idle_].next.is_there()) return 0;
+  activate(next_idle_);
   return 1;
 }
 
@@ -171,17 +176,14 @@ void shm_transport::free_region(std::span<std::byte> memory) noexcept {
 
 bool shm_transport::has_work() noexcept {
   if (busy) return true;
-  for (const auto* list : {&active_, &idle_})
-    for (pair* p : *list) {
-      if (p->incoming()->ready()) {
-        if (!p->active) {  // do not make it wait for its turn
-          drop(idle_, p);
-          p->active = true;
-          active_.push_back(p);
-        }
-        return true;
-      }
-      p->incoming()->publish_rest();
+  for (pair* p : active_) {
+    if (p->incoming()->ready()) return true;
+    p->incoming()->publish_rest();
+  }
+  for (std::size_t i = 0; i != idle_.size(); ++i)
+    if (idle_[i].next.is_there()) {
+      activate(i);  // do not make it wait for its turn
+      return true;
     }
   if (std::any_of(exposing_.begin(), exposing_.end(), [](ring_link* l) { return l->can_help(); }))
     return true;

@@ -17,8 +17,8 @@
 
 namespace weft::transports::shm {
 
-/// All pairs of a context. Active rings are polled in every pass; the idle ones in turn, one every
-/// few passes, so that a pass costs the same however many peers are connected (docs/adr/0002).
+/// All pairs of a context. Active rings are polled in every pass; the idle ones in turn, one in
+/// each pass, so that a pass costs the same however many peers are connected (docs/adr/0002).
 /// Peers without any traffic have no state here. A poll takes the frames in a ring, up to
 /// `frames_per_pass`; read_policy_transport reads otherwise.
 class alignas(line) shm_transport : public runtime::pollable, public transport {
@@ -83,7 +83,7 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
     unsigned events = poll_active(look);
     if (!blocked_.empty()) [[unlikely]]
       events += blocked_.poll();
-    if (!idle_.empty() && passes_ % passes_between_idle_polls == 0) [[unlikely]]
+    if (!idle_.empty()) [[unlikely]]
       events += poll_idle();
     if (!exposing_.empty()) [[unlikely]]
       events += write_for_peers();
@@ -99,14 +99,20 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   // A ring that was empty in this many polls becomes idle, if more than a few are active.
   static constexpr std::uint32_t polls_until_idle = 2000;
   static constexpr std::size_t always_active = 2;
-  static constexpr std::uint32_t passes_between_idle_polls = 4;
+  /// All that a pass reads of it lies side by side; the pair is touched when a frame is there.
+  struct idle_ring {
+    ring_receiver::awaited_frame next;
+    pair* of;
+  };
 
   pair& pair_of(frame_sink& peer, const counterpart& who);
   template <class Look>
   unsigned poll_active(Look look) noexcept;
   unsigned poll_idle() noexcept;
   unsigned write_for_peers() noexcept;
+  void activate(std::size_t idle_index) noexcept;
   void deactivate(std::size_t index) noexcept;
+  void stop_polling(pair& p) noexcept;
   void report_broken(pair& p) noexcept;
 
   runtime::doorbell& doorbell_;
@@ -118,7 +124,7 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   transfers copies_;
   std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
   std::vector<pair*> active_;
-  std::vector<pair*> idle_;
+  std::vector<idle_ring> idle_;
   blocked_links<ring_link> blocked_;
   std::vector<ring_link*>
       unconsumed_;  // links that sent something since their peer was last found to have read all
