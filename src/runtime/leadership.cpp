@@ -8,19 +8,33 @@ namespace weft::runtime {
 leadership::outcome leadership::take(const std::atomic<bool>& done) noexcept {
   std::unique_lock lock(mutex_);
   if (led_ && leader_ == std::this_thread::get_id()) return outcome::leads_already;
-  if (led_) {
-    followers_.fetch_add(1, std::memory_order_seq_cst);
-    if (!lock_.can_bias())
-      std::atomic_thread_fence(std::memory_order_seq_cst);  // the count above is not one on arm64
-    else
-      private_fence();
-    changed_.wait(lock, [&] { return !led_ || done.load(std::memory_order_acquire); });
-    followers_.fetch_sub(1, std::memory_order_relaxed);
-    if (done.load(std::memory_order_acquire)) return outcome::done;
+  while (led_) {
+    follow(lock, done);
+    if (!done.load(std::memory_order_acquire)) continue;
+    if (!led_) wake_first();  // it may have been this thread's turn to lead
+    return outcome::done;
   }
   led_ = true;
   leader_ = std::this_thread::get_id();
   return outcome::leads;
+}
+
+/// Sleeps until this thread is done, or the place may be free. The fence takes microseconds, in
+/// which the leader may want the mutex.
+void leadership::follow(std::unique_lock<std::mutex>& lock,
+                        const std::atomic<bool>& done) noexcept {
+  follower self{done};
+  *last_ = &self;
+  last_ = &self.next;
+  followers_.fetch_add(1, std::memory_order_seq_cst);
+  lock.unlock();
+  if (!lock_.can_bias())
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // the count above is not one on arm64
+  else
+    private_fence();
+  lock.lock();
+  if (done.load(std::memory_order_acquire)) wake_done();
+  self.changed.wait(lock, [&self] { return self.woken; });
 }
 
 bool leadership::try_take() noexcept {
@@ -32,11 +46,10 @@ bool leadership::try_take() noexcept {
 }
 
 void leadership::resign() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    led_ = false;
-  }
-  changed_.notify_all();
+  const std::lock_guard lock(mutex_);
+  led_ = false;
+  wake_done();
+  wake_first();
 }
 
 /// A follower counts itself and then reads its `done`; this thread has written that `done` and now
@@ -45,7 +58,29 @@ void leadership::notify_followers() noexcept {
   if (!lock_.can_bias()) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (followers_.load(std::memory_order_relaxed) == 0) return;
   const std::lock_guard lock(mutex_);
-  changed_.notify_all();
+  wake_done();
+}
+
+void leadership::wake(follower** link) noexcept {
+  follower& one = **link;
+  *link = one.next;
+  if (last_ == &one.next) last_ = link;
+  followers_.fetch_sub(1, std::memory_order_relaxed);
+  one.woken = true;
+  one.changed.notify_one();
+}
+
+void leadership::wake_first() noexcept {
+  if (first_) wake(&first_);
+}
+
+void leadership::wake_done() noexcept {
+  for (follower** link = &first_; *link;) {
+    if ((*link)->done.load(std::memory_order_acquire))
+      wake(link);
+    else
+      link = &(*link)->next;
+  }
 }
 
 bool leadership::is_taken() noexcept {

@@ -14,7 +14,9 @@ namespace weft::runtime {
 
 /// One thread leads; the others follow: they wait for their own end, or for the leader's place. So
 /// coroutines of a context never run in parallel. A leader may take the place again, deeper in its
-/// own stack. Owned by the engine; any thread. Model: tests/models/followers.pml. In every order:
+/// own stack. Each follower sleeps by itself, so that the leader wakes only those whose end has
+/// come, and one when it resigns: a follower that wakes for nothing takes a core and the mutex from
+/// the leader. Owned by the engine; any thread. Model: tests/models/followers.pml. In every order:
 /// tests/interleave/leadership.cpp.
 class leadership {
  public:
@@ -33,18 +35,32 @@ class leadership {
   bool try_take() noexcept;
   void resign() noexcept;
 
-  /// The leader has completed operations: followers check whether they are done.
+  /// The leader has completed operations: wakes the followers that are done.
   void notify_followers() noexcept;
 
   /// Whether another thread leads, as far as can be told without waiting.
   bool is_taken() noexcept;
 
  private:
+  /// A thread that sleeps until it is woken. Lives on its stack; guarded by mutex_, but for `done`.
+  struct follower {
+    const std::atomic<bool>& done;
+    std::condition_variable changed{};
+    bool woken = false;
+    follower* next = nullptr;
+  };
+
+  void follow(std::unique_lock<std::mutex>& lock, const std::atomic<bool>& done) noexcept;
+  void wake(follower** link) noexcept;
+  void wake_first() noexcept;
+  void wake_done() noexcept;
+
   const progress_lock& lock_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool led_ = false;        // guarded by mutex_
-  std::thread::id leader_;  // guarded by mutex_
+  bool led_ = false;           // guarded by mutex_
+  std::thread::id leader_;     // guarded by mutex_
+  follower* first_ = nullptr;  // guarded by mutex_; oldest first
+  follower** last_ = &first_;
   std::atomic<int> followers_{0};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads inside run() (src/runtime/leadership.cpp): one leads, the others
 // wait for their end or for its place. The leader ends the operations of the others and then checks whether there is a follower;
-// a follower counts itself and then checks its end. The model is wrong if a thread sleeps in lead_changed_ although
+// a follower counts itself and then checks its end. The model is wrong if a thread sleeps although
 // its end has come, or no thread leads, and no thread is left to wake it, and if two lead.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
@@ -11,9 +11,10 @@
 // mutation: -DWEAK_ORDER -DMEMBARRIER_REFUSED -DCOMPLETE_UNFENCED
 // mutation: -DDROP_FENCE
 // mutation: -DMEMBARRIER_REFUSED -DCOMPLETE_UNFENCED
-// mutation: -DNOTIFY_UNLOCKED
-// mutation: -DNOTIFY_ONE
-// mutation: -DLEAVE_WITHOUT_NOTIFYING
+// mutation: -DSLEEP_UNASKED
+// mutation: -DNOTIFY_THE_FIRST
+// mutation: -DWAKE_SILENTLY
+// mutation: -DLEAVE_WITHOUT_WAKING
 // mutation: -DTAKE_THE_LEAD_UNASKED
 
 #define THREADS 3
@@ -24,10 +25,10 @@
 
 #include "store_buffers.inc"
 
-bool mutex;            // lead_mutex_
+bool mutex;            // mutex_
 bool led;              // under it
-bool waits[THREADS];   // inside lead_changed_
-bool told[THREADS];
+bool linked[THREADS];  // in the list of sleeping followers; under it
+bool woken[THREADS];
 bool ended[THREADS];   // written: each end is set once
 bool returned;         // thread 1 is out of run() and ends the operation of thread 0
 byte leaders;
@@ -35,26 +36,42 @@ byte leaders;
 inline lock() { atomic { !mutex -> passes_fence(me); mutex = true } }
 inline unlock() { atomic { passes_fence(me); mutex = false } }
 
-inline notify_all() {
-  d_step {
+inline wake(who) {
+  linked[who] = false;
+  count_follower(-1);
+#ifndef WAKE_SILENTLY
+  woken[who] = true
+#else
+  skip
+#endif
+}
+
+// With the mutex, whose holders alone change the count.
+inline wake_done() {
+  atomic {
     i = 0;
     do
     :: i < THREADS ->
       if
-      :: waits[i] -> told[i] = true
+      :: linked[i] && load(DONE(i)) -> wake(i)
       :: else
       fi;
       i++
-#ifdef NOTIFY_ONE
-      ;
-      if
-      :: told[i - 1] -> break
-      :: else
-      fi
-#endif
     :: else -> break
     od;
     i = 0
+  }
+}
+
+// Any one of them, where the code takes the oldest.
+inline wake_first() {
+  atomic {
+    if
+    :: linked[0] -> wake(0)
+    :: linked[1] -> wake(1)
+    :: linked[2] -> wake(2)
+    :: !linked[0] && !linked[1] && !linked[2]
+    fi
   }
 }
 
@@ -71,13 +88,13 @@ inline complete_all() {
 #endif
   if
   :: load(FOLLOWERS) != 0 ->
-#ifndef NOTIFY_UNLOCKED
     lock();
-    notify_all();
-    unlock()
+#ifndef NOTIFY_THE_FIRST
+    wake_done();
 #else
-    notify_all()
+    wake_first();
 #endif
+    unlock()
   :: else
   fi
 }
@@ -86,21 +103,11 @@ inline stop_leading() {
   leaders--;
   lock();
   led = false;
-  unlock();
-#ifndef LEAVE_WITHOUT_NOTIFYING
-  notify_all()
+#ifndef LEAVE_WITHOUT_WAKING
+  wake_done();
+  wake_first();
 #endif
-}
-
-// Waiting gives the mutex up and sleeps in one step, as a condition variable does.
-inline wait_for_lead_changed() {
-  do
-  :: !led || load(DONE(me)) -> break
-  :: else ->
-    atomic { passes_fence(me); waits[me] = true; mutex = false };
-    atomic { told[me] -> told[me] = false; waits[me] = false };
-    lock()
-  od
+  unlock()
 }
 
 inline count_follower(change) {
@@ -119,27 +126,44 @@ proctype thread(byte me) {
   byte i;
   bool leads = true;
   lock();
-  if
-  :: led ->
+  do
+  :: led && leads ->
+    linked[me] = true;
     count_follower(1);
+    unlock();
     private_fence();
-    wait_for_lead_changed();
-    count_follower(-1);
-#ifndef TAKE_THE_LEAD_UNASKED
+    lock();
+#ifndef SLEEP_UNASKED
     if
-    :: load(DONE(me)) -> leads = false
+    :: load(DONE(me)) -> wake_done()
+    :: else
+    fi;
+#endif
+    unlock();
+    woken[me];
+    lock();
+    woken[me] = false;
+    if
+    :: load(DONE(me)) ->
+      leads = false;
+      if
+      :: !led -> wake_first()
+      :: else
+      fi
     :: else
     fi
+#ifdef TAKE_THE_LEAD_UNASKED
+    ; led = false
 #endif
-  :: else
-  fi;
+  :: else -> break
+  od;
   if
   :: leads ->
     led = true;
     unlock();
     leaders++;
     assert(leaders == 1);
-    do  // lead_until
+    do  // run_until
     :: load(DONE(me)) -> break
     :: else -> complete_all()
     od;
