@@ -6,19 +6,13 @@
 #include <vector>
 
 #include <weft/coro/detail/detached_task.hpp>
-#include <weft/detail/call_code.hpp>
 
-#include "net.hpp"
-#include "proto/call_table.hpp"
+#include "calls_of_test.hpp"
 
 using namespace net;
-using weft::am;
 using weft::async_generator;
-using weft::const_buffer;
-using weft::task;
 using weft::detail::call_bytes;
 using weft::detail::item_source;
-using weft::proto::call_handler;
 using weft::proto::call_kind;
 using weft::proto::call_tag;
 using weft::proto::frame_kind;
@@ -51,28 +45,11 @@ struct giver {
   }
 };
 
-/// A registered stream, as long as it lives.
-class given_by {
- public:
-  given_by(side& s, am number, giver& g) {
-    auto f = [&g](int rounds) { return g.values(rounds); };
-    h_ = std::make_shared<call_handler>(
-        number, std::make_unique<weft::detail::typed_code<strings(int), decltype(f)>>(f), nullptr);
-    const engine::holder hold(s.engine);
-    s.messages.calls().add(h_);
-  }
-  given_by(const given_by&) = delete;
-  /// Asks the calls that run to stop.
-  void stop() { h_->stop(); }
-  ~given_by() {
-    h_->close();
-    h_->stop();
-    h_->wait();
-  }
-
- private:
-  std::shared_ptr<call_handler> h_;
-};
+/// A handler that gives these values.
+registered serve_values(side& s, am number, giver& g) {
+  auto f = [&g](int rounds) { return g.values(rounds); };
+  return {s, number, std::make_unique<weft::detail::typed_code<strings(int), decltype(f)>>(f)};
+}
 
 /// Reads a stream, as a chain of node 1.
 class values_reading final : weft::detail::detached_task_owner {
@@ -112,12 +89,6 @@ class values_reading final : weft::detail::detached_task_owner {
   errc how_ = errc::ok;
 };
 
-fake::settings memory_of_either_kind() {
-  fake::settings s;
-  s.memory = GENERATE(fake::memory::hidden, fake::memory::readable);
-  return s;
-}
-
 enum class blow { stop, loss_of_called, loss_of_caller };
 
 /// Three streams, and a blow at some moment. \return whether all had ended by then
@@ -127,7 +98,7 @@ bool streams_end_after(int steps, blow how, fake::settings s) {
   giver g;
   bool quiet = false;
   {
-    const given_by h(n[0], am{1}, g);
+    const registered h = serve_values(n[0], am{1}, g);
     std::vector<std::unique_ptr<values_reading>> all;
     for (const int most : {3, 6, 1000})
       all.push_back(std::make_unique<values_reading>(n[1], am{1}, 4, most));
@@ -156,10 +127,10 @@ bool streams_end_after(int steps, blow how, fake::settings s) {
 }  // namespace
 
 TEST_CASE("streams of values: all sizes come in order, and nothing is left") {
-  nodes n(2, memory_of_either_kind());
+  nodes n(2, either_memory());
   giver g;
   {
-    const given_by h(n[0], am{1}, g);
+    const registered h = serve_values(n[0], am{1}, g);
     values_reading r(n[1], am{1}, 10);
     n.settle();
     CHECK(r.ended());
@@ -170,11 +141,11 @@ TEST_CASE("streams of values: all sizes come in order, and nothing is left") {
 }
 
 TEST_CASE("streams of values: a reader that leaves ends its handler, and nothing is left") {
-  nodes n(2, memory_of_either_kind());
+  nodes n(2, either_memory());
   giver g;
   const int most = GENERATE(1, 4, 6, 8, 9);
   {
-    const given_by h(n[0], am{1}, g);
+    const registered h = serve_values(n[0], am{1}, g);
     values_reading r(n[1], am{1}, 100, most);
     n.settle();
     CHECK(r.ended());
@@ -188,17 +159,17 @@ TEST_CASE("streams of values: a reader that leaves ends its handler, and nothing
 }
 
 TEST_CASE("streams of values: stopped at any moment, they end, and nothing is left") {
-  const fake::settings s = memory_of_either_kind();
+  const fake::settings s = either_memory();
   for (int steps = 0; !streams_end_after(steps, blow::stop, s);)
     steps += WEFT_TEST_SANITIZED ? 11 : 3;
 }
 TEST_CASE("streams of values: the called peer is lost at any moment") {
-  const fake::settings s = memory_of_either_kind();
+  const fake::settings s = either_memory();
   for (int steps = 0; !streams_end_after(steps, blow::loss_of_called, s);)
     steps += WEFT_TEST_SANITIZED ? 11 : 3;
 }
 TEST_CASE("streams of values: the caller is lost at any moment, and its handlers stop") {
-  const fake::settings s = memory_of_either_kind();
+  const fake::settings s = either_memory();
   for (int steps = 0; !streams_end_after(steps, blow::loss_of_caller, s);)
     steps += WEFT_TEST_SANITIZED ? 11 : 3;
 }
@@ -213,7 +184,7 @@ TEST_CASE("streams of values: a handler that is ended stops its streams") {
     using next_value = tracked<weft::detail::next_item_operation>;
     std::optional<next_value> next;
     {
-      const given_by h(n[0], am{1}, g);
+      const registered h = serve_values(n[0], am{1}, g);
       next.emplace(slow.next());
       next->go();
       n.settle();
@@ -237,7 +208,7 @@ TEST_CASE("streams of values: a handler that is stopped takes the value back tha
   giver g;
   g.sizes = {8, 400'000};
   {
-    given_by h(n[0], am{1}, g);
+    registered h = serve_values(n[0], am{1}, g);
     {
       item_source slow({&n[1].to(0)}, n[1].to(0).shared_from_this(), am{1},
                        weft::detail::pack_values(1));
@@ -284,7 +255,7 @@ TEST_CASE("streams of values: a caller that lets more come than it may is cut of
   nodes n(2);
   giver g;
   {
-    const given_by h(n[0], am{1}, g);
+    const registered h = serve_values(n[0], am{1}, g);
     item_source slow({&n[1].to(0)}, n[1].to(0).shared_from_this(), am{1},
                      weft::detail::pack_values(3));
     tracked<weft::detail::next_item_operation> first(slow.next());

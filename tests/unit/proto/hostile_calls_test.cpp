@@ -5,18 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <weft/call.hpp>
-#include <weft/coro/as_result.hpp>
-#include <weft/detail/call_code.hpp>
-
+#include "calls_of_test.hpp"
 #include "hostile_frame_sink.hpp"
-#include "proto/call_table.hpp"
 
 using namespace net;
-using weft::am;
-using weft::const_buffer;
-using weft::mutable_buffer;
-using weft::task;
 using weft::proto::call_kind;
 using weft::proto::call_tag;
 using weft::proto::frame_extension;
@@ -81,13 +73,10 @@ struct called_by_villain : frame_sink_attack {
 
 /// Node 1 calls node 0, which replies.
 bool is_served(called_by_villain& a, am number) {
-  bytes in(8);
-  tracked<weft::detail::raw_call_operation> op(
-      weft::detail::raw_call_request{&a.n[1].to(0), number, {}, mutable_buffer(in)});
-  op.go();
+  call_of_test c(a.n[1], number, 0, 8);
   a.n.settle();
-  const bool served = op.ended_with(errc::ok);
-  op.cancel();
+  const bool served = c.op.ended_with(errc::ok);
+  c.op.cancel();
   a.n.settle();
   return served;
 }
@@ -124,37 +113,22 @@ TEST_CASE("hostile: calls whose answers one peer does not read keep no other pee
 TEST_CASE("hostile: no peer gets all places, nor do two") {
   nodes n(4, {}, {.unexpected_budget = 64u << 20, .eager_limit = 64u << 10, .calls_at_once = 16});
   std::vector<std::size_t> running(4, 0);
-  auto h = std::make_shared<weft::proto::call_handler>(
-      am{7},
-      std::make_unique<weft::detail::raw_code<std::function<task<void>(weft::call)>>>(
-          [&](weft::call c) -> task<void> {
-            ++running[c.from().id()];
-            std::byte word{};
-            const weft::detail::peer_name from(c.from().state());
-            co_await weft::detail::recv_request{nullptr, from, tag{9}, mutable_buffer(&word, 1)};
-          }),
-      nullptr);
   {
-    const engine::holder hold(n[0].engine);
-    n[0].messages.calls().add(h);
-  }
-  bytes in(8);
-  std::vector<std::unique_ptr<tracked<weft::detail::raw_call_operation>>> calls;
-  for (fake::node from = 1; from != 4; ++from) {
-    for (int i = 0; i != 30; ++i) {
-      calls.push_back(std::make_unique<tracked<weft::detail::raw_call_operation>>(
-          weft::detail::raw_call_request{&n[from].to(0), am{7}, {}, mutable_buffer(in)}));
-      calls.back()->go();
+    const auto h = serve(n[0], am{7}, [&](weft::call c) -> task<void> {
+      ++running[c.from().id()];
+      co_await call_that_waits(c);
+    });
+    std::vector<std::unique_ptr<call_of_test>> calls;
+    for (fake::node from = 1; from != 4; ++from) {
+      for (int i = 0; i != 30; ++i)
+        calls.push_back(std::make_unique<call_of_test>(n[from], am{7}, 0, 8));
+      n.settle();
     }
+    CHECK(running == std::vector<std::size_t>{0, 12, 3, 1});
+    CHECK(n[0].messages.calls().running() == 16);
+    for (auto& c : calls) c->op.cancel();
     n.settle();
   }
-  CHECK(running == std::vector<std::size_t>{0, 12, 3, 1});
-  CHECK(n[0].messages.calls().running() == 16);
-  for (auto& c : calls) c->cancel();
-  n.settle();
-  h->close();
-  h->stop();
-  h->wait();
   n.settle();
   CHECK(n.clean());
 }
