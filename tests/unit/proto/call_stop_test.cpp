@@ -155,21 +155,3 @@ TEST_CASE("calls: a stop that waits for space does not reach the next call of th
   }
   CHECK(n.clean());
 }
-
-TEST_CASE("calls: a caller that leaves stops a handler whose reply has not begun to leave") {
-  nodes n(2);
-  errc end = errc::ok;
-  const bytes word(1);
-  const auto h = serve(n[0], am{7}, [&](weft::call c) -> task<void> {
-    n.links_allowed = false;  // node 0 has none yet
-    end = (co_await weft::as_result(c.reply(const_buffer(word)))).code();
-  });
-  call_of_test c(n[1], am{7}, 8, 8);
-  n.settle();
-  REQUIRE_FALSE(c.op.ended());
-  c.op.cancel();
-  n.settle();
-  CHECK(c.op.ended_with(errc::stopped));
-  CHECK(end == errc::stopped);
-  n.links_allowed = true;
-}
