@@ -86,6 +86,10 @@ class flow_control {
   bool should_grow() const noexcept {
     return credit_window_ < largest_window && in_use_ > credit_window_ / 2;
   }
+  /// Whether the peer cannot begin another message, also with all that is owed to it.
+  bool is_used_up() const noexcept {
+    return credit_window_ - in_use_ < answer_units + message_units;
+  }
   void grow(std::uint32_t units) noexcept {
     set_window(credit_window_ + units);
     to_return_ += units;

@@ -120,7 +120,10 @@ void frame_writer::return_credit() noexcept {
 }
 
 void frame_writer::grow_window() noexcept {
+  flow_.note_peer_waits();
   if (flow_.should_grow()) flow_.grow(connection_->owner().memory().take(flow_.window()));
+  connection_->owner().upkeep().note_starved(connection_->peer(),
+                                             flow_.should_grow() && flow_.is_used_up());
   if (flow_.to_return() != 0) return_credit();
 }
 
@@ -156,6 +159,7 @@ void frame_writer::note_unsent() noexcept {
 void frame_writer::end() noexcept {
   controls_.clear();
   note_unsent();
+  connection_->owner().upkeep().note_starved(connection_->peer(), false);
   connection_->owner().memory().give_back(flow_.end());
 }
 

@@ -74,7 +74,8 @@ class frame_writer {
   }
   void return_credit() noexcept;
   /// The peer ran out of credit: returns its credit, and doubles the window if messages that are
-  /// not received hold most of it and the budget has that much.
+  /// not received hold most of it and the budget has that much. If the budget has too little, the
+  /// peer gets more when others give it back.
   void grow_window() noexcept;
   /// How many units this side grants a peer that connects. The same again if the peer connects
   /// again (by another transport, when the first one did not work); none once it is gone.

@@ -14,7 +14,7 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       settings_(std::move(s)),
       posts_shortly_(!settings_.receiver_first),
       table_(settings_.hashed_tag_bits, settings_.secret()),
-      memory_(settings_.unexpected_budget, settings_.fixed_credit, counts_),
+      memory_(settings_.unexpected_budget, settings_.fixed_credit, counts_, upkeep_),
       calls_(*this, settings_.calls_at_once),
       regions_(*this, e, settings_.secret),
       upkeep_(*this, e),

@@ -130,7 +130,10 @@ class alignas(64) peer final : public transports::frame_sink,
   // For the messenger.
   peer* next_to_sweep = nullptr;
   peer* next_early = nullptr;
+  peer* starved_before = nullptr;  ///< among the peers that wait for the budget
+  peer* starved_after = nullptr;
   bool early_gathered = false;  ///< it is in the list of peers to which receives are announced
+  bool starved = false;         ///< it is in the list of peers that wait for the budget
   bool to_sweep = false;        ///< it is in the list of peers to sweep
   bool unreported = false;      ///< it was given up, and there was no memory to tell its process
 

@@ -15,6 +15,8 @@ unsigned peer_upkeep::poll() noexcept {
     fail_marked();
   if (has_unreported_) [[unlikely]]
     report_failures();
+  if (has_budget_) [[unlikely]]
+    grant();
   if (early_) announce_early();
   unsigned failed = 0;
   if (look_at_ != detail::time_point::max()) [[unlikely]]
@@ -25,6 +27,19 @@ unsigned peer_upkeep::poll() noexcept {
   if (yielded_.empty()) return sweeps ? failed + 1 : failed;
   yielded_.resume_all(true);
   return 1;
+}
+
+/// Each gets what it needs to go on, as long as there is something.
+void peer_upkeep::grant() noexcept {
+  has_budget_ = false;
+  while (starved_.first && messenger_.memory().left() != 0) {
+    peer& p = *starved_.first;
+    if (p.writer().flow().is_used_up())
+      p.writer().grow_window();
+    else
+      note_starved(p, false);  // messages of its were received meanwhile
+  }
+  update_busy();
 }
 
 /// A slice in each pass, however much the peers that have gone had sent.

@@ -57,6 +57,16 @@ class peer_upkeep final : public runtime::pollable {
     p.next_early = std::exchange(early_, &p);
     worth_polling = true;
   }
+  /// That peer has used up its credit, and the budget has no more for it; or does not wait any
+  /// more.
+  void note_starved(peer& p, bool waits) noexcept {
+    if (std::exchange(p.starved, waits) == waits) return;
+    waits ? starved_.add(p) : starved_.remove(p);
+  }
+  /// The budget has units again: peers that wait are granted them in the next pass.
+  void note_budget() noexcept {
+    if (starved_.first && !std::exchange(has_budget_, true)) owe_pass();
+  }
   /// An operation was stopped, or a region ends, and waits for what its peer does. If it has not
   /// ended after messenger_settings::stop_timeout, the peer fails. \return now, to be kept for
   ///   peer::oldest_stop
@@ -68,7 +78,7 @@ class peer_upkeep final : public runtime::pollable {
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override {
-    return has_marked_ || to_sweep_ || early_ || !yielded_.empty();
+    return has_marked_ || has_budget_ || to_sweep_ || early_ || !yielded_.empty();
   }
   void wake_peer() noexcept override {}
 
@@ -80,7 +90,7 @@ class peer_upkeep final : public runtime::pollable {
     engine_.look_after();
   }
   void update_busy() noexcept {
-    busy = unsent_ != 0 || has_marked_ || has_unreported_ || to_sweep_ != nullptr;
+    busy = unsent_ != 0 || has_marked_ || has_budget_ || has_unreported_ || to_sweep_ != nullptr;
   }
   /// Wakes a thread that sleeps when `look_at_` has come.
   struct alarm final : detail::timer {
@@ -94,6 +104,7 @@ class peer_upkeep final : public runtime::pollable {
   unsigned fail_overdue() noexcept;
   void fail_marked() noexcept;
   void report_failures() noexcept;
+  void grant() noexcept;
   void sweep() noexcept;
   void announce_early() noexcept;
   void swept() noexcept {
@@ -106,9 +117,11 @@ class peer_upkeep final : public runtime::pollable {
   waiters yielded_;
   bool has_marked_ = false;
   bool has_unreported_ = false;  // connector::given_up had no memory for some peer
-  peer* to_sweep_ = nullptr;     // the first of those
-  peer* early_ = nullptr;        // the first peer to which receives are announced
-  std::size_t unsent_ = 0;       // peers with unsent frames
+  bool has_budget_ = false;      // it may be granted to those that wait
+  linked<peer, &peer::starved_before, &peer::starved_after> starved_;
+  peer* to_sweep_ = nullptr;  // the first of those
+  peer* early_ = nullptr;     // the first peer to which receives are announced
+  std::size_t unsent_ = 0;    // peers with unsent frames
   detail::time_point look_at_ = detail::time_point::max();  // for stops that are overdue
   alarm alarm_{*this};
 };

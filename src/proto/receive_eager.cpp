@@ -169,10 +169,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   in.eager_done = ends;
   if (rendezvous && rendezvous_->measures())
     in.requested_at = in.begun_at = connection_->owner().engine().now();
-  if (rendezvous && (h.flags & starved) != 0) {
-    writer_->flow().note_peer_waits();
-    writer_->grow_window();
-  }
+  if (rendezvous && (h.flags & starved) != 0) writer_->grow_window();
   if (!in.unexpected())
     on_matched(in);
   else if (call && (rendezvous || in.complete()))

@@ -5,13 +5,15 @@
 #include <cstdlib>
 #include <utility>
 
+#include "proto/peer_upkeep.hpp"
 #include "proto/select.hpp"
 
 namespace weft::proto {
 
 unexpected_memory::unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit,
-                                     metrics& counts) noexcept
+                                     metrics& counts, peer_upkeep& upkeep) noexcept
     : counts_(&counts),
+      upkeep_(&upkeep),
       budget_(static_cast<std::int64_t>(std::min<std::size_t>(budget / credit_unit, 1u << 30))),
       left_(budget_) {
   if (fixed_credit) fixed_ = fixed_grant(*fixed_credit);
@@ -63,10 +65,15 @@ void unexpected_memory::unstore(inbound_message& m) noexcept {
 }
 
 std::uint32_t unexpected_memory::take(std::uint32_t units) noexcept {
-  if (fixed_) return 0;
-  const auto taken = static_cast<std::uint32_t>(std::clamp<std::int64_t>(left_, 0, units));
+  const std::uint32_t taken = std::min(left(), units);
   left_ -= taken;
   return taken;
+}
+
+void unexpected_memory::give_back(std::uint32_t units) noexcept {
+  if (units == 0) return;
+  left_ += units;
+  if (left() != 0) upkeep_->note_budget();
 }
 
 std::uint32_t unexpected_memory::take_first() noexcept {

@@ -12,6 +12,8 @@
 
 namespace weft::proto {
 
+class peer_upkeep;
+
 /// Bounds the memory of messages that no receive has matched yet, over all peers of a context:
 /// peers get credit out of one budget. Owned by the messenger. Progress lock held only.
 class unexpected_memory {
@@ -20,15 +22,21 @@ class unexpected_memory {
   /// \param fixed_credit bytes of credit that each peer is granted, whatever is left of the budget;
   ///        empty: a share of the budget, and more later
   /// \param counts outlives this
-  unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit,
-                    metrics& counts) noexcept;
+  /// \param upkeep grants to peers that wait what is given back; used after the constructor
+  unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit, metrics& counts,
+                    peer_upkeep& upkeep) noexcept;
+
+  /// Units that can still be granted to peers that have a window.
+  std::uint32_t left() const noexcept {
+    return fixed_ || left_ < 0 ? 0 : static_cast<std::uint32_t>(left_);
+  }
 
   /// Takes the units that are left, at most `units`: for a window that grows. Fixed credit does
   /// not.
   std::uint32_t take(std::uint32_t units) noexcept;
   /// Takes units for a peer that connects: always some, so that the budget may be overdrawn.
   std::uint32_t take_first() noexcept;
-  void give_back(std::uint32_t units) noexcept { left_ += units; }
+  void give_back(std::uint32_t units) noexcept;
 
   /// Gives a message memory for `stored_size` bytes. \return false: there is none
   bool store(inbound_message& m) noexcept;
@@ -42,6 +50,7 @@ class unexpected_memory {
 
  private:
   metrics* counts_;
+  peer_upkeep* upkeep_;
   std::int64_t budget_;                 // units, for all peers
   std::int64_t left_;                   // units that can still be granted to peers
   std::optional<std::uint32_t> fixed_;  // units for each peer

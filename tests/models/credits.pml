@@ -5,7 +5,8 @@
 // progress lock, so that it is one step here.
 // The rest of a long message needs no credit and is left out; so are the answers, which are matched as they come.
 // The model is wrong if a frame comes that the credit did not cover, if credit appears or gets lost, and if a sender
-// stands without need: nothing is under way, and yet it has credit for a message, or is owed some.
+// stands without need: nothing is under way, and yet it has credit for a message, or is owed some, or the budget has
+// some, which another peer may have given back at any moment.
 // cc: -DSAFETY
 // variant: -DONE_WAY
 // mutation: -DONE_WAY -DRETURN_ONLY_MUCH
@@ -19,6 +20,7 @@
 // mutation: -DONE_WAY -DHEADERS_SAY_NOTHING
 // mutation: -DWAKE_NOBODY
 // mutation: -DONE_WAY -DGRANT_WITHOUT_WINDOW
+// mutation: -DONE_WAY -DKEEP_WHAT_IS_GIVEN_BACK
 
 #define MESSAGE 2       // message_units
 #define RESERVE 4       // credit_reserve
@@ -27,11 +29,13 @@
 #ifdef ONE_WAY
 #define FIRST_WINDOW 9  // first_window
 #define BUDGET 3        // unexpected_memory::left_, beyond the first windows
+#define GIVEN_BACK 2    // to it, later
 #define THERE 7         // messages from peer 0 to peer 1
 #define BACK 0          // messages from peer 1 to peer 0
 #else
 #define FIRST_WINDOW 8
 #define BUDGET 0
+#define GIVEN_BACK 0
 #define THERE 4
 #define BACK 4
 #endif
@@ -45,7 +49,7 @@ typedef peer {
   bool room;    // it waits in frame_writer::waiting_
   bool link_full;
 
-  byte window, held, owed, budget;
+  byte window, held, owed, budget, given_back;
   bool credit_due;       // a credit frame is among controls_
   byte cts_due;          // and so many cts
   byte unmatched[3];     // messages of the other side that no receive has met: [0] rts, [1] eager ones, [2] with payload
@@ -230,6 +234,16 @@ end:
       post_frame(credit_only, 0, false)
     }
   :: atomic { nempty(link_to[me]) -> on_frame() }
+  :: atomic { self.given_back != 0 ->  // unexpected_memory::give_back, peer_upkeep::grant
+      self.budget = self.budget + self.given_back;
+      self.given_back = 0;
+#ifndef KEEP_WHAT_IS_GIVEN_BACK
+      if
+      :: self.window - self.held < ANSWER + MESSAGE -> grow_window()  // flow_control::is_used_up
+      :: else
+      fi
+#endif
+    }
   :: atomic { self.unmatched[0] != 0 -> match(0) }  // the application receives
   :: atomic { self.unmatched[1] != 0 -> match(1) }
   :: atomic { self.unmatched[2] != 0 -> match(2) }
@@ -239,7 +253,7 @@ end:
 #define idle(who) (empty(link_to[who]) && !at[who].credit_due && at[who].cts_due == 0 && !at[who].link_full)
 #define stands(who) (at[who].next < messages_of(who) && at[who].room)
 #define conserved(who) (at[who].credit + at[1 - (who)].held + at[1 - (who)].owed == at[1 - (who)].window)
-#define needs_to(who) (at[who].credit < ANSWER + MESSAGE && at[1 - (who)].owed == 0)
+#define needs_to(who) (at[who].credit < ANSWER + MESSAGE && at[1 - (who)].owed == 0 && at[1 - (who)].budget == 0)
 
 proctype judge() {
 end:
@@ -255,6 +269,7 @@ init {
   atomic {
     at[0].window = FIRST_WINDOW; at[1].credit = FIRST_WINDOW; at[0].budget = BUDGET;
     at[1].window = FIRST_WINDOW; at[0].credit = FIRST_WINDOW; at[1].budget = BUDGET;
+    at[1].given_back = GIVEN_BACK;
     run side(0); run side(1); run judge()
   }
 }

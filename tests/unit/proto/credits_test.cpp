@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::size_t eager_limit = 64u << 10;
 
-/// The bytes that each peer may send beyond any budget.
-constexpr std::size_t beyond = weft::proto::credit_reserve * weft::proto::credit_unit;
+/// The bytes of unexpected messages that each peer may send beyond any budget: the last credit is
+/// for answers, which are never unexpected.
+constexpr std::size_t beyond =
+    (weft::proto::smallest_grant - weft::proto::answer_units) * weft::proto::credit_unit;
 
 /// Sends of these sizes from one node to another, none of them received yet.
 struct burst {
@@ -232,6 +234,47 @@ TEST_CASE("credits: while the way back is full, at most one frame waits to retur
       REQUIRE(n[from].to(1 - from).writer().credit_state().waiting_credits <= 1);
   for (const auto& op : receives) CHECK(op->ended_with(errc::ok));
   CHECK(n.clean());
+}
+
+/// Node 2 connects first and is granted all that is left of the budget; so node 1 soon waits for
+/// credit, and node 0 for a message that node 1 cannot begin.
+TEST_CASE("credits: what a peer gives back when it goes is granted to one that waits for it") {
+  nodes n(3, {}, {64u << 10, eager_limit});
+  const bool messages_hold_it = GENERATE(false, true);
+  const bool in_good_order = GENERATE(false, true);
+  CAPTURE(messages_hold_it, in_good_order);
+  burst all(n, 2, many(messages_hold_it ? 200 : 1, 1));
+  n.settle();
+  burst b(n, 1, many(40, 1));
+  n.settle();
+  bytes in(1), in_last(1);
+  const auto last = n[0].recv(1, in_last, tag{40});
+  n.settle();
+  REQUIRE(n[0].budget_left() == 0);
+  REQUIRE_FALSE(last->ended());
+  const auto sent = all.ended();
+  if (in_good_order) {
+    peer& whom = n[2].to(0);
+    const engine::holder hold(n[2].engine);
+    whom.close();
+  } else {
+    n.world.kill(2);
+  }
+  n.settle();
+  if (!messages_hold_it) CHECK(last->ended_with(errc::ok));
+  // What its messages hold is free when they are received, each a little.
+  for (std::size_t i = 0; i != sent; ++i) {
+    const auto op = n[0].recv(2, in, any_tag);
+    n.settle();
+    REQUIRE(op->ended_with(errc::ok));
+  }
+  CHECK(last->ended_with(errc::ok));
+  for (std::size_t i = 0; i != 39; ++i) {
+    const auto op = n[0].recv(1, in, tag{i + 1});
+    n.settle();
+    CHECK(op->ended_with(errc::ok));
+  }
+  CHECK(n[0].clean());
 }
 
 TEST_CASE("credits: nothing is granted to a peer that is lost before its link comes") {

@@ -77,6 +77,17 @@ TEST_CASE("flow control: a window grows by what the budget gives, and tells the 
   CHECK_FALSE(f.should_grow());
 }
 
+TEST_CASE("flow control: a window is used up if also with what is owed no message can begin") {
+  flow_control f;
+  f.set_window(100);
+  f.hold(100 - answer_units - message_units);
+  CHECK_FALSE(f.is_used_up());
+  f.hold(1);
+  CHECK(f.is_used_up());
+  f.release(1);
+  CHECK_FALSE(f.is_used_up());
+}
+
 TEST_CASE("flow control: after the end nothing is lost of the budget") {
   flow_control f;
   f.set_window(1000);
@@ -96,7 +107,7 @@ TEST_CASE("flow control: a sender that needs one more message never waits for ev
   std::mt19937 random(1);
   for (int run = 0; run != 200; ++run) {
     flow_control sender, receiver;
-    const std::uint32_t window = credit_reserve + static_cast<std::uint32_t>(random() % 2000);
+    const std::uint32_t window = smallest_grant + static_cast<std::uint32_t>(random() % 2000);
     receiver.set_window(window);
     sender.set_credit(window);
     std::deque<std::uint32_t> unmatched;
