@@ -69,7 +69,7 @@ class conversation {
     const engine::holder hold(turns_);
     check(messages_.messages().in_use() == 0, "no message is left");
     check(messages_.counts().unexpected_bytes_now == 0, "no memory of messages is left");
-    check(messages_.counts().unexpected_bytes_peak <= budget + 2 * credit_reserve * credit_unit,
+    check(messages_.counts().unexpected_bytes_peak <= budget + 2 * smallest_grant * credit_unit,
           "the budget was kept");
     check(turns_.outstanding() == 0, "nothing is outstanding");
     const std::uint32_t all = messages_.memory().take(~0u);

@@ -61,7 +61,7 @@ void job::judge_pass(node n) {
 
 /// A rank that connects is granted some credit, also beyond the budget.
 std::size_t job::overdraft() const noexcept {
-  return ranks_.size() * weft::proto::credit_reserve * weft::proto::credit_unit;
+  return ranks_.size() * weft::proto::smallest_grant * weft::proto::credit_unit;
 }
 
 bool job::end_hostile() {

@@ -356,7 +356,7 @@ TEST_CASE("hostile: headers of huge messages take no memory beyond the budget") 
   }
   a.n.settle();
   CHECK(a.n[0].messages.snapshot().unexpected_bytes_peak <=
-        (1u << 20) + weft::proto::credit_reserve * weft::proto::credit_unit);
+        (1u << 20) + weft::proto::smallest_grant * weft::proto::credit_unit);
 }
 
 TEST_CASE("hostile: whole messages that never say that they end") {
@@ -413,7 +413,7 @@ TEST_CASE("hostile: random frames, thousands of them") {
     if (!op->ended()) op->cancel();
   a.n.settle();
   CHECK(a.n[0].messages.snapshot().unexpected_bytes_peak <=
-        (1u << 20) + 2 * weft::proto::credit_reserve * weft::proto::credit_unit);
+        (1u << 20) + 2 * weft::proto::smallest_grant * weft::proto::credit_unit);
   a.others_are_well();
   a.n[0].end();
   CHECK(a.n[0].clean());
