@@ -72,7 +72,8 @@ void job::join(node n) {
     return;
   }
   ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_, [this, n](node other) {
-    return lives(other) && at(other).messages().calls().is_busy_for(*at(other).to(n).state());
+    return lives(other) && hostile_calls_run(other) &&
+           at(other).messages().calls().is_busy_for(*at(other).to(n).state());
   });
   ranks_[n]->connector().on_connect = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
@@ -266,15 +267,41 @@ void job::change_members() {
     world_.at(world_.elapsed() + delay(n, n), [this, n, now = members_] { views_[n].become(now); });
 }
 
-/// Whether a message may wait for credit: the sender has too little to begin one, and the receiver
-/// owes it none, so that it gets none before the receiver takes a message. The hostile rank keeps
-/// no account, and may owe.
+/// Whether a message may wait for credit: the sender has too little to begin one, the receiver owes
+/// it none, and the budget has none, so that it gets none before the receiver takes a message. The
+/// hostile rank keeps no account, and may owe.
 bool job::starved(node from, node to) {
   const auto flow = [this](node n, node whom) -> const weft::proto::flow_control& {
     return at(n).to(whom).state()->writer().flow();
   };
-  return !flow(from, to).can_begin_message(false) &&
-         (is_hostile(to) || flow(to, from).to_return() == 0);
+  if (flow(from, to).can_begin_message(false)) return false;
+  if (is_hostile(to)) return true;
+  const weft::proto::flow_control& granted = flow(to, from);
+  return granted.to_return() == 0 &&
+         !(granted.should_grow() && at(to).messages().memory().left() > 0);
+}
+
+/// The hostile rank may let the handlers of its calls wait.
+bool job::hostile_calls_run(node n) {
+  if (!plan_.hostile) return false;
+  const auto& calls = at(n).to(*plan_.hostile).state()->calls;
+  return calls && calls->running != 0;
+}
+
+/// At rest, all calls of correct ranks that have come are answered, and the answers have left: so
+/// no call holds credit.
+void job::judge_calls(node n) {
+  for (node caller = 0; caller < ranks_.size(); ++caller) {
+    if (caller == n || is_hostile(caller)) continue;
+    const weft::endpoint from = at(n).to(caller);
+    const auto& calls = from.state()->calls;
+    if (!calls) continue;
+    const bool may_wait =
+        hostile_calls_run(n) && at(n).messages().calls().is_busy_for(*from.state());
+    if (calls->served != 0 || (calls->waiting.first && !may_wait))
+      log_.violation("at rank {}, {} calls of rank {} are not over{}", n, calls->served, caller,
+                     calls->waiting.first ? ", and others wait" : "");
+  }
 }
 
 // --- disasters -------------------------------------------------------------------------------
@@ -369,6 +396,8 @@ void job::judge_rest() {
   for (const node n : met_hostile_)
     if (lives(n) && (hostile() == nullptr || apart(n, *plan_.hostile))) judge_after_hostile(n);
   ledger_.at_rest([this](node n) { return lives(n); });
+  for (node n = 0; n < ranks_.size(); ++n)
+    if (lives(n)) judge_calls(n);
   for (const auto& m : meetings_)
     if (const std::string wrong = m->judge(); !wrong.empty()) log_.violation("{}", wrong);
   for (node n = 0; n < ranks_.size(); ++n) {

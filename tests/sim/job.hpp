@@ -127,6 +127,8 @@ class job {
   void gone(node whom, node who, errc how);
   bool apart(node a, node b) const;
   bool starved(node from, node to);
+  bool hostile_calls_run(node n);
+  void judge_calls(node n);
   void lost(node whom, node who, errc how);
   void end(node n, errc how, bool told_by_wires);
   nanoseconds delay(node from, node to);

@@ -106,7 +106,7 @@ call_record& ledger::new_call(node at, node to, std::shared_ptr<service> there, 
   call_record& c =
       enter(calls_, one_way ? "post" : "call", at, to, one_way ? 0 : there->room(index));
   c.arguments = there->arguments(index);
-  c.always_ends = c.needs_credit = true;
+  c.always_ends = true;
   c.hides = 2;  // its request and its reply, when they are messages of several frames
   c.opaque = true;
   c.index = index;
@@ -119,7 +119,7 @@ served_record& ledger::new_served(std::string_view what, node at, node with,
                                   std::shared_ptr<service> there, std::size_t bytes) {
   served_record& s = enter(served_, what, at, with, bytes);
   s.there = std::move(there);
-  s.always_ends = s.needs_credit = true;
+  s.always_ends = s.answers = true;
   return s;
 }
 

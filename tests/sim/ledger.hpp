@@ -39,8 +39,8 @@ struct record {
   errc status = errc::ok;
   std::vector<std::byte> memory;  ///< its buffer, with a margin behind it
   bool always_ends = false;       ///< as long as the other ranks of the operation are there
+  bool answers = false;           ///< a part of the answer to a call, for which credit is kept
   bool hostile_may_hold = false;  ///< it may stay pending because of a rank that breaks the rules
-  bool needs_credit = false;      ///< it ends only if messages can pass, in both directions
   bool counted = true;            ///< by the engine, as one that is outstanding
   unsigned hides = 0;   ///< how many operations weft may have under way for it, not counting itself
   bool opaque = false;  ///< weft may have memory of its own for it
@@ -81,6 +81,7 @@ struct call_record : record {
   unsigned index = 0;                ///< among the calls of its service
   std::vector<std::byte> arguments;  ///< its bytes
   bool has_deadline = false;         ///< of which the handler learns
+  std::function<bool()> has_left;    ///< while it waits: whether its request has begun to leave
 };
 
 /// What a handler does with a call: receives its arguments, or replies.
@@ -106,8 +107,8 @@ class ledger {
   /// \param ends_twice the number of the end that is reported twice, as a planted fault; 0: none
   ledger(log& l, std::uint64_t ends_twice) noexcept : log_(l), ends_twice_(ends_twice) {}
 
-  /// Whether a sender has no credit left for a message to a receiver, and is owed none, so that its
-  /// messages may wait. Set before the verdicts.
+  /// Whether a sender has no credit left for a message to a receiver, is owed none, and can be
+  /// granted none, so that its messages may wait. Set before the verdicts.
   std::function<bool(node from, node to)> starved;
 
   /// A rank that breaks the rules: operations with it may end in any way, and need not end until
@@ -202,6 +203,7 @@ class ledger {
     return hostile && r.with.value_or(*hostile) == *hostile;
   }
   bool waits_to_close(node a, node b) const;
+  bool waits_for_credit(const record& r) const;
   bool excused(const message_record& m, std::map<stream, unsigned>& before) const;
   bool may_end_like(const record& r, errc status) const;
   void judge_untouched(receive_record& r, std::size_t size);

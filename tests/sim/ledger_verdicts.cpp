@@ -13,7 +13,7 @@ bool ledger::spoiled(node a, node b) const {
          spoiled_alone_.contains(a) || spoiled_alone_.contains(b);
 }
 
-/// One of the two closes the other one, and has no credit for the sends before it: docs/
+/// The first one closes the other one, and has no credit for the sends before it: docs/
 /// reliability.md. Nothing else has happened between the two.
 bool ledger::waits_to_close(node a, node b) const {
   if (spoiled_alone(a) || spoiled_alone(b)) return false;
@@ -22,7 +22,16 @@ bool ledger::waits_to_close(node a, node b) const {
     return found == spoiled_.end() || found->second == std::set{errc::closed};
   };
   if (!is_closed_only(a, b) || !is_closed_only(b, a)) return false;
-  return (closes_.contains({a, b}) && starved(a, b)) || (closes_.contains({b, a}) && starved(b, a));
+  return closes_.contains({a, b}) && starved(a, b);
+}
+
+/// Only messages that no receive takes can hold credit for ever: job::judge_calls. A call that has
+/// left needs none, and its answer has credit of its own.
+bool ledger::waits_for_credit(const record& r) const {
+  if (!r.with || r.answers) return false;
+  if (waits_to_close(*r.with, r.at)) return true;
+  if (r.what != "call" && r.what != "post") return waits_to_close(r.at, *r.with);
+  return !static_cast<const call_record&>(r).has_left() && starved(r.at, *r.with);
 }
 
 bool ledger::may_end_like(const record& r, errc status) const {
@@ -55,7 +64,7 @@ void ledger::judge_waiting(const record& r) {
   // It may have taken a message's beginning from the hostile rank, and wait for the rest.
   const bool may_be_held = r.hostile_may_hold || (!r.with && r.what == "receive");
   if (hostile && (r.with == hostile || may_be_held) && !gone(r.at, *hostile)) return;
-  if (r.with && waits_to_close(r.at, *r.with)) return;
+  if (waits_for_credit(r)) return;
   if (r.with && spoiled(r.at, *r.with)) {
     log_.violation("{} still waits, and that rank is gone", name_of(r));
     return;
@@ -66,7 +75,6 @@ void ledger::judge_waiting(const record& r) {
     return;
   }
   if (r.may_wait && r.may_wait()) return;
-  if (r.needs_credit && (starved(r.at, *r.with) || starved(*r.with, r.at))) return;
   if (r.always_ends) {
     log_.violation("{} still waits, and nothing stands in its way", name_of(r));
     return;

@@ -26,7 +26,7 @@ namespace sim {
 /// that the world gives it.
 class rank {
  public:
-  /// \param is_busy whether a rank runs as many calls as it may, or as it may of this one
+  /// \param is_busy whether a rank may let calls of this one wait, since the hostile rank's run
   rank(fake::world& w, node number, const scenario& p, log& l, ledger& book,
        std::function<bool(node)> is_busy);
   ~rank();

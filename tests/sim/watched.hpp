@@ -32,7 +32,15 @@ class watched_operation : public Request::operation_type {
 
  public:
   watched_operation(const watched<Request, Record>& w, weft::operation::complete_fn f) noexcept
-      : base(w.request, &complete_and_tell), book_(*w.book), page_(*w.page), complete_(f) {}
+      : base(w.request, &complete_and_tell), book_(*w.book), page_(*w.page), complete_(f) {
+    if constexpr (std::is_same_v<Record, call_record>)
+      page_.has_left = [this] {
+        if constexpr (std::is_same_v<Request, weft::detail::raw_call_request>)
+          return base::has_left();
+        else
+          return base::begun;
+      };
+  }
 
   bool start() noexcept {
     book_.begun(page_);

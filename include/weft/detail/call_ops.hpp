@@ -82,7 +82,8 @@ class call_operation : public operation {
   ~call_operation() = default;
   std::size_t reply_size() const noexcept { return static_cast<std::size_t>(reply_size_); }
   bool awaits_reply() const noexcept { return awaits_; }
-  std::uint16_t number_at_peer() const noexcept { return id_; }  ///< while it awaits its reply
+  bool has_left() const noexcept { return !sends_ || out_->begun; }  ///< while it is in flight
+  std::uint16_t number_at_peer() const noexcept { return id_; }      ///< while it awaits its reply
 
  private:
   friend class proto::call_table;
