@@ -33,6 +33,7 @@ void stage_access(job&, const act&);
 
 // acts_calls.cpp
 void stage_calls(job&, const act&);
+void stage_calls_both_ways(job&, const act&);
 
 // acts_collectives.cpp
 void stage_collectives(job&, const act&);

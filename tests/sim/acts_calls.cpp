@@ -109,24 +109,34 @@ task<void> call(rank& r, node to, service_ptr s, pace t) {
 
 constexpr std::array<std::size_t, 6> longest_calls{16, 64, 700, 5000, 20'000, 90'000};
 
-}  // namespace
-
-void stage_calls(job& j, const act& a) {
-  dice d = a.chance;
+/// One rank calls a handler of another.
+/// \param at_once all calls are under way at the same time
+void stage_service(job& j, const act& a, dice d, node first, node second, bool at_once) {
   pace t = throw_pace(d);
+  t.at_once = t.at_once || at_once;
   const std::size_t longest = d.one_of(longest_calls);
   t.count = throw_count(j, d, longest);
   const bool is_inline = d.percent(30);
   constexpr node no_caller = ~node{0};
-  const node caller = a.first == j.plan().hostile ? no_caller : a.first;
+  const node caller = first == j.plan().hostile ? no_caller : first;
   const auto s = std::make_shared<service>(d.part(2), handler_of(a), caller, longest, is_inline);
   const nanoseconds how_long = d.percent(30) ? d.up_to(200us) : nanoseconds::max();
   const bool stops = d.percent(50);
-  j.when_there(a.first, a.when + d.up_to(30us),
-               [s, t, to = a.second](rank& r) { r.play(call(r, to, s, t)); });
-  if (a.second == j.plan().hostile) return;
-  j.when_there(a.second, a.when + d.up_to(d.percent(30) ? 300us : 30us),
+  j.when_there(first, a.when + d.up_to(30us),
+               [s, t, second](rank& r) { r.play(call(r, second, s, t)); });
+  if (second == j.plan().hostile) return;
+  j.when_there(second, a.when + d.up_to(d.percent(30) ? 300us : 30us),
                [s, how_long, stops](rank& r) { r.play(have_handler(r, s, how_long, stops)); });
+}
+
+}  // namespace
+
+void stage_calls(job& j, const act& a) { stage_service(j, a, a.chance, a.first, a.second, false); }
+
+/// Each of two ranks calls the other at once: their replies meet calls that wait for credit.
+void stage_calls_both_ways(job& j, const act& a) {
+  stage_service(j, a, a.chance.part(10), a.first, a.second, true);
+  stage_service(j, a, a.chance.part(11), a.second, a.first, true);
 }
 
 }  // namespace sim
