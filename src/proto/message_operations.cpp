@@ -68,8 +68,11 @@ bool match_operation::withdraw() noexcept {
   return of && of->withdraw(*this);
 }
 
-bool recv_operation::start() noexcept {
-  return start_with(*this, [this](proto::messenger& m) { return m.start(*this); });
+bool recv_operation::start_locked() noexcept {
+  return start_with(*this, [this](proto::messenger& m) {
+    const runtime::engine::holder hold(m.engine());
+    return m.start_held(*this);
+  });
 }
 bool recv_operation::start_held() noexcept {
   return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });

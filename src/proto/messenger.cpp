@@ -56,26 +56,7 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
   return false;
 }
 
-bool messenger::start(detail::recv_operation& op) noexcept {
-  // Most receives are posted by the leader, before their message comes, to a living peer. This path
-  // calls no function, so that no register needs saving.
-  if (posts_shortly_ && engine_.try_enter_leading()) [[likely]] {
-    const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
-                       !op.cancel_requested && table_.none_arrived() && !op.on &&
-                       engine_.expects_pending(op);
-    if (plain) [[likely]] {
-      table_.post(op);
-      engine_.pending_expected();
-    }
-    engine_.leave_leading();
-    if (plain) [[likely]]
-      return false;
-  }
-  const runtime::engine::holder hold(engine_);
-  return start_held(op);
-}
-
-[[gnu::noinline]] bool messenger::start_held(detail::recv_operation& op) noexcept {
+bool messenger::start_held(detail::recv_operation& op) noexcept {
   runtime::call_tree* const tree = engine_.trace().tree();
   const runtime::step receiving(tree, op.from ? "receive from" : "receive from any",
                                 tree ? subject_of(op) : runtime::call_tree::subject{});

@@ -72,6 +72,7 @@ class messenger {
   /// any peer is connected.
   void record_all() noexcept { sends_shortly_ = posts_shortly_ = false; }
   bool sends_shortly() const noexcept { return sends_shortly_; }
+  bool posts_shortly() const noexcept { return posts_shortly_; }  ///< any thread
   /// Whether a message with that tag comes too late.
   bool refuses(std::uint64_t tag) const noexcept { return ending_ && begins_something(tag); }
 
@@ -95,7 +96,6 @@ class messenger {
 
   // --- receives and probes --------------------------------------------------------------------
 
-  bool start(detail::recv_operation& op) noexcept;      ///< any thread
   bool start(detail::probe_operation& op) noexcept;     ///< any thread
   void cancel(detail::match_operation& op) noexcept;    ///< any thread
   bool withdraw(detail::match_operation& op) noexcept;  ///< any thread

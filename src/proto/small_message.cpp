@@ -159,6 +159,27 @@ bool weft::detail::try_send_signal(proto::peer* to, peer_id id, std::uint64_t ta
   return sent;
 }
 
+/// Most receives are posted by the leader, before their message comes, to a living peer.
+bool weft::detail::recv_operation::start() noexcept {
+  if (!from || !from->owner().posts_shortly()) [[unlikely]]
+    return start_locked();
+  proto::messenger& owner = from->owner();
+  runtime::engine& engine = owner.engine();
+  if (!engine.try_enter_leading()) [[unlikely]]
+    return start_locked();
+  if (from->id() != from_id || from->gone() || cancel_requested || on ||
+      !owner.table().none_arrived()) [[unlikely]] {
+    engine.leave_leading();
+    return start_locked();
+  }
+  owner.table().post(*this);
+  engine.pending_at_home();
+  if (!engine.expects_pending(*this)) [[unlikely]]
+    return engine.leave_computing();
+  engine.leave_leading();
+  return false;
+}
+
 std::size_t weft::detail::try_send_several(proto::peer* to, peer_id id, std::uint64_t tag,
                                            std::span<const const_buffer> messages) noexcept {
   if (!to || !to->owner().engine().try_enter_leading()) return 0;

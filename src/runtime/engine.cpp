@@ -36,6 +36,12 @@ std::uint64_t engine::watch_once(std::shared_ptr<const unique_fd> fd, std::funct
 
 void engine::unwatch(std::uint64_t watch) noexcept { watches_.remove(watch); }
 
+bool engine::leave_computing() noexcept {
+  core_.phase.begin();
+  core_.leave();
+  return false;
+}
+
 bool engine::is_in_use() noexcept {
   return core_.leads_here() || progress_thread_.is_this_thread() || core_.is_completion_thread() ||
          (leadership_.is_taken() && !core_.caller.by_calls);

@@ -78,6 +78,9 @@ class engine final : public detail::timer_service,
   bool try_enter_leading() noexcept { return core_.leads_here() && core_.lock.try_lock_biased(); }
   /// After try_enter_leading. The leader is awake: there is no thread to wake.
   void leave_leading() noexcept { core_.lock.unlock_unrevoked(); }
+  /// In place of leave_leading, when the first operation is pending that the thread inside run()
+  /// does not poll for. \return false
+  bool leave_computing() noexcept;
 
   /// enter() without a wait, for a thread that is not inside run(). \return false: another thread
   /// holds the progress lock
@@ -128,11 +131,11 @@ class engine final : public detail::timer_service,
       core_.phase.begin();
   }
   /// Whether a thread is sure to poll while this operation is pending. If the thread inside run()
-  /// completes the operation, `pending_expected` is enough then.
+  /// completes the operation, `pending_at_home` is enough then.
   bool expects_pending(const operation& op) const noexcept {
     return core_.caller.polls || (core_.bell.is_computing() && (!op.on || core_.phase.listens()));
   }
-  void pending_expected() noexcept { core_.completions.add_pending_home(); }
+  void pending_at_home() noexcept { core_.completions.add_pending_home(); }
 
   /// Ends a pending operation: it is put into the completion queue.
   void end(operation& op, errc status = errc::ok) noexcept {

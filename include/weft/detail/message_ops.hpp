@@ -218,6 +218,9 @@ class recv_operation : public match_operation {
   buffer_list<mutable_buffer> into;  ///< changed by recv_many_ and sized_recv_operation only
   proto::inbound_message* message =
       nullptr;  ///< its message, from the match until all bytes have arrived
+
+ private:
+  bool start_locked() noexcept;
 };
 
 /// A receive of a claimed message: it never waits in a queue.
