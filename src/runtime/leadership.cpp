@@ -52,11 +52,7 @@ void leadership::resign() noexcept {
   wake_first();
 }
 
-/// A follower counts itself and then reads its `done`; this thread has written that `done` and now
-/// reads the count. The follower makes both sides fence (take), where the kernel allows it.
-void leadership::notify_followers() noexcept {
-  if (!lock_.can_bias()) std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (followers_.load(std::memory_order_relaxed) == 0) return;
+void leadership::wake_followers() noexcept {
   const std::lock_guard lock(mutex_);
   wake_done();
 }

@@ -35,8 +35,15 @@ class leadership {
   bool try_take() noexcept;
   void resign() noexcept;
 
-  /// The leader has completed operations: wakes the followers that are done.
-  void notify_followers() noexcept;
+  /// The leader has completed operations: wakes the followers that are done. A follower counts
+  /// itself and then reads its `done`; this thread has written that `done` and now reads the count.
+  /// The follower makes both sides fence (take), where the kernel allows it.
+  void notify_followers() noexcept {
+    if (!lock_.can_bias()) [[unlikely]]
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (followers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake_followers();
+  }
 
   /// Whether another thread leads, as far as can be told without waiting.
   bool is_taken() noexcept;
@@ -54,6 +61,7 @@ class leadership {
   void wake(follower** link) noexcept;
   void wake_first() noexcept;
   void wake_done() noexcept;
+  void wake_followers() noexcept;
 
   const progress_lock& lock_;
   std::mutex mutex_;

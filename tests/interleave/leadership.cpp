@@ -5,7 +5,7 @@
 // clang-format off
 // mutation FOLLOW_UNFENCED: src/runtime/leadership.cpp: std::atomic_thread_fence(std::memory_order_seq_cst);  // the count above is not one on arm64 => ;
 // mutation FOLLOW_WITHOUT_MEMBARRIER: src/runtime/leadership.cpp: private_fence(); => static_cast<void>(0);
-// mutation NOTIFY_UNFENCED: src/runtime/leadership.cpp: if (!lock_.can_bias()) std::atomic_thread_fence(std::memory_order_seq_cst); => nothing
+// mutation NOTIFY_UNFENCED: src/runtime/leadership.hpp: std::atomic_thread_fence(std::memory_order_seq_cst); => ;
 // mutation SLEEP_UNASKED: src/runtime/leadership.cpp: if (done.load(std::memory_order_acquire)) wake_done(); => nothing
 // clang-format on
 #include "waits.hpp"
