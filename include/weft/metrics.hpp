@@ -9,8 +9,8 @@ namespace weft {
 /// A snapshot of counters, all since the context was made. Plain values.
 struct metrics {
   std::uint64_t messages_sent = 0;
-  std::uint64_t bytes_sent = 0;
   std::uint64_t messages_received = 0;
+  std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t unexpected_messages = 0;    ///< arrived before their receive was posted
   std::uint64_t unexpected_bytes_now = 0;   ///< memory of the unexpected messages at this moment

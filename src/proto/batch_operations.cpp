@@ -63,7 +63,7 @@ bool recv_many_operation::start() noexcept {
 
 /// A message has ended. \return whether another one is to be received
 bool recv_many_operation::goes_on() noexcept {
-  if (status == errc::ok && more != 0) {
+  if (status == errc::ok && stays()) {
     advance();
     return true;
   }

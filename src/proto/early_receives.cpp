@@ -18,7 +18,7 @@ void early_receives::posted(recv_operation& op) noexcept {
     return;
   const std::size_t eager = owner.settings().eager_limit_over(connection_->link()->traits());
   const std::size_t room = op.into.size();
-  if (!op.tag.exact() || op.tag.value >= first_reserved_tag || op.more != 0 || room <= eager ||
+  if (!op.tag.exact() || op.tag.value >= first_reserved_tag || op.stays() || room <= eager ||
       !owner.table().is_foreseen(op))
     return;
   if (gathered_ == early_in_frame) flush();

@@ -78,7 +78,7 @@ class match_table {
     while (found && (found->from != from || !found->tag.matches({tag}))) found = found->after;
     if (!found || wild_.first || !suits(*found)) [[unlikely]]
       return nullptr;
-    if (found->more == 0) [[likely]]
+    if (!found->stays()) [[likely]]
       withdraw(home, *found);
     return found;
   }
@@ -169,7 +169,9 @@ class match_table {
   }
 
   bucket& home_of(const detail::match_operation& m) noexcept {
-    return is_hashed(m.from, m.tag) ? exact_[hash(m.from, m.tag.value)] : wild_;
+    if (is_hashed(m.from, m.tag)) [[likely]]
+      return exact_[hash(m.from, m.tag.value)];
+    return wild_;
   }
   static void withdraw(list<detail::match_operation>& home, detail::match_operation& m) noexcept {
     m.queued = false;

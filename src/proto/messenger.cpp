@@ -60,6 +60,8 @@ bool messenger::start_held(detail::recv_operation& op) noexcept {
   runtime::call_tree* const tree = engine_.trace().tree();
   const runtime::step receiving(tree, op.from ? "receive from" : "receive from any",
                                 tree ? subject_of(op) : runtime::call_tree::subject{});
+  if (op.on) op.special |= detail::match_operation::is_elsewhere;
+  if (engine_.trace().on()) op.special |= detail::match_operation::is_traced;
   const bool ended =
       start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
   if (settings_.receiver_first && op.queued && op.from) op.from->announce(op);

@@ -100,25 +100,27 @@ bool peer::start(detail::send_operation& op) noexcept {
 template <class Copy>
 inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
                               const std::byte* data, Copy copy) noexcept {
+  const std::uint32_t size = h.size;
+  messenger& to = owner();
   match_operation* const m =
-      owner().table().take_match_if(this, h.tag, [&](const match_operation& found) {
-        if (found.special != 0 || found.on) return false;
-        const auto& into = static_cast<const recv_operation&>(found).into;
-        return into.single() && h.size <= into.front().size();
+      to.table().take_match_if(this, h.tag, [size](const match_operation& found) {
+        return (found.special & ~match_operation::takes_more) == 0 &&
+               size <= static_cast<const recv_operation&>(found).into.front().size();
       });
   if (!m) [[unlikely]]
     return dispatch(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
-  copy(op.into.front().data(), data, h.size);
-  op.got = {id(), {h.tag}, h.size, x ? x->immediate : 0};
-  metrics& n = owner().counts();
+  // Before the copy, after which the compiler would read the frame again.
+  op.got = {id(), {h.tag}, size, x ? x->immediate : 0};
+  copy(op.into.front().data(), data, size);
+  metrics& n = to.counts();
   ++n.messages_received;
-  n.bytes_received += h.size;
-  writer_.flow().pass(units_of(h.size));
-  if (op.more != 0) [[unlikely]]
+  n.bytes_received += size;
+  writer_.flow().pass(units_of(size));
+  if (op.stays()) [[unlikely]]
     static_cast<detail::recv_many_operation&>(op).advance();
   else
-    owner().engine().end_at_home(op);
+    to.engine().end_at_home(op);
   return !writer_.flow().must_return() && h.credit == 0 ? true : writer_.settle(h.credit);
 }
 
@@ -127,7 +129,7 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
 bool peer::on_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
   if (!is_whole(h, x) || gone() || receiver_.is_amid_message() ||
-      units_of(h.size) > writer_.flow().usable() || owner().engine().trace().on()) [[unlikely]]
+      units_of(h.size) > writer_.flow().usable()) [[unlikely]]
     return dispatch(h, x, data);
   return h.size <= 64 ? take_posted(h, x, data, runtime::small_copy) : take_long(h, x, data);
 }
@@ -174,7 +176,7 @@ bool weft::detail::recv_operation::start() noexcept {
   }
   owner.table().post(*this);
   engine.pending_at_home();
-  if (!engine.expects_pending(*this)) [[unlikely]]
+  if (!engine.expects_pending_at_home()) [[unlikely]]
     return engine.leave_computing();
   engine.leave_leading();
   return false;

@@ -130,12 +130,15 @@ class engine final : public detail::timer_service,
     if (!expects_pending(op)) [[unlikely]]
       core_.phase.begin();
   }
-  /// Whether a thread is sure to poll while this operation is pending. If the thread inside run()
-  /// completes the operation, `pending_at_home` is enough then.
+  /// Whether a thread is sure to poll while this operation is pending. Then `pending_at_home` is
+  /// enough for an operation that the thread inside run() completes.
   bool expects_pending(const operation& op) const noexcept {
     return core_.caller.polls || (core_.bell.is_computing() && (!op.on || core_.phase.listens()));
   }
   void pending_at_home() noexcept { core_.completions.add_pending_home(); }
+  bool expects_pending_at_home() const noexcept {
+    return core_.caller.polls || core_.bell.is_computing();
+  }
 
   /// Ends a pending operation: it is put into the completion queue.
   void end(operation& op, errc status = errc::ok) noexcept {

@@ -60,7 +60,7 @@ class recv_many_operation : public recv_operation {
         into_(r.into),
         got_(r.got),
         ended_(f) {
-    more = r.into.empty() ? 0 : r.into.size() - 1;
+    if (r.into.size() > 1) special |= takes_more;
   }
   bool start() noexcept;
   void take() const noexcept {}
@@ -71,8 +71,8 @@ class recv_many_operation : public recv_operation {
   void advance() noexcept {
     note();
     ++received_;
-    --more;
     into = into_[received_];
+    if (received_ + 1 == into_.size()) special &= static_cast<std::uint8_t>(~takes_more);
   }
 
  private:

@@ -166,14 +166,9 @@ class send_operation : public operation {
 /// The base of recv_operation and probe_operation, which wait in a matching queue.
 class match_operation : public operation {
  public:
-  match_operation(proto::messenger* m, peer_name p, tag_mask t, bool only_looks,
+  match_operation(proto::messenger* m, peer_name p, tag_mask t, std::uint8_t s,
                   complete_fn f) noexcept
-      : operation(f),
-        messenger(m),
-        from(p.peer),
-        tag(t),
-        from_id(p.id),
-        special(only_looks ? is_probe : 0) {}
+      : operation(f), messenger(m), from(p.peer), tag(t), from_id(p.id), special(s) {}
 
   proto::messenger* const messenger;  ///< null if `from` is given
   proto::peer* const from;            ///< null: any source
@@ -186,20 +181,27 @@ class match_operation : public operation {
   bool probe() const noexcept { return (special & is_probe) != 0; }
   /// Its source knows of it (proto/early_receives.hpp).
   bool early() const noexcept { return (special & is_early) != 0; }
+  /// Takes more messages after the next one (recv_many_operation).
+  bool stays() const noexcept { return (special & takes_more) != 0; }
 
+  // In `special`: why a message does not take the short path to it. The last one is no reason.
   static constexpr std::uint8_t is_probe = 1, is_early = 2;
-  std::uint8_t special;  ///< not 0: the short path does not take it
-  received got = {};     ///< filled when matched
+  static constexpr std::uint8_t has_pieces = 4;    // more buffers than one
+  static constexpr std::uint8_t is_elsewhere = 8;  // `on` is not null; set by the start
+  static constexpr std::uint8_t is_traced = 16;    // set by the start
+  static constexpr std::uint8_t takes_more = 32;
+
+  std::uint8_t special;
+  bool queued = false;
+  bool cancel_requested = false;
+  bool sized = false;  ///< a sized_recv_operation (value_ops.hpp)
+  received got = {};   ///< filled when matched
 
   // Progress lock held: neighbours in the queue, order of posting among wildcards.
   match_operation* before = nullptr;
   match_operation* after = nullptr;
   std::uint64_t posted_at = 0;
   std::uint64_t early_number = 0;  ///< by which its source knows it, if early()
-  std::size_t more = 0;  ///< messages that it takes after the next one (recv_many_operation)
-  bool queued = false;
-  bool cancel_requested = false;
-  bool sized = false;  ///< a sized_recv_operation (value_ops.hpp)
 
  protected:
   ~match_operation() = default;
@@ -208,7 +210,8 @@ class match_operation : public operation {
 class recv_operation : public match_operation {
  public:
   recv_operation(const recv_request& r, complete_fn f) noexcept
-      : match_operation(r.messenger, r.from, r.tag, false, f), into(r.into) {}
+      : match_operation(r.messenger, r.from, r.tag, r.into.single() ? 0 : has_pieces, f),
+        into(r.into) {}
   bool start() noexcept;
   bool start_held() noexcept;  ///< the progress lock is held
   void cancel() noexcept;
@@ -239,7 +242,7 @@ class claimed_operation : public recv_operation {
 class probe_operation : public match_operation {
  public:
   probe_operation(const probe_request& r, complete_fn f) noexcept
-      : match_operation(r.messenger, r.from, r.tag, true, f) {}
+      : match_operation(r.messenger, r.from, r.tag, is_probe, f) {}
   bool start() noexcept;
   bool start_held() noexcept;  ///< the progress lock is held
   void cancel() noexcept;
