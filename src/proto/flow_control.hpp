@@ -94,7 +94,7 @@ class flow_control {
   }
   /// Whether the peer cannot begin another message, also with all that is owed to it.
   bool is_used_up() const noexcept {
-    return credit_window_ - in_use_ < answer_units + message_units;
+    return credit_window_ - in_use() < answer_units + message_units;
   }
   void grow(std::uint32_t units) noexcept {
     set_window(credit_window_ + units);
