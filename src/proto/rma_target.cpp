@@ -22,6 +22,26 @@ std::uint16_t id_of(const frame_extension& x) noexcept {
   return static_cast<std::uint16_t>(x.a >> 48);
 }
 
+/// \return false: the memory is not aligned for a Word
+template <class Word>
+bool store_word(std::byte* to, const std::byte* from) noexcept {
+  using at = std::atomic_ref<Word>;
+  if (reinterpret_cast<std::uintptr_t>(to) % at::required_alignment != 0) return false;
+  Word value;
+  std::memcpy(&value, from, sizeof value);
+  at(*reinterpret_cast<Word*>(to)).store(value, std::memory_order_release);
+  return true;
+}
+
+/// One store for a word, because the application may poll it, and write it as soon as it changes.
+/// memcpy may store a word twice, and the second store would undo what the application wrote.
+void store(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+  if (size == 8 && store_word<std::uint64_t>(to, from)) return;
+  if (size == 4 && store_word<std::uint32_t>(to, from)) return;
+  if (size == 2 && store_word<std::uint16_t>(to, from)) return;
+  std::memcpy(to, from, size);
+}
+
 }  // namespace
 
 /// Counts an access. Each unanswered access is a read, a grant, or an answer that waits for space.
@@ -82,7 +102,7 @@ bool rma_target::on_put(const frame_header& h, const frame_extension& x,
   messenger& owner = connection_->owner();
   rma_refusal why = rma_refusal::none;
   const mutable_buffer there = place_of_put(h, x, why);
-  if (data && h.size != 0 && why == rma_refusal::none) std::memcpy(there.data(), data, h.size);
+  if (data && h.size != 0 && why == rma_refusal::none) store(there.data(), data, h.size);
   if (!goes_on_refused(h, id) && !may_err(why)) return false;
   if (!note_refusal(h, id, why)) return false;
   if (!asks && !ends) return true;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a peer: read, written, refused; and what the peer is told.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "memory.hpp"
 
@@ -290,6 +293,33 @@ TEST_CASE("ofi: reads and writes have counters of their own, and are told only i
   const auto bare = made<fid_ep>(
       [&](auto e) { return fi_endpoint(p.a.domain.get(), p.a.info.get(), e, nullptr); });
   CHECK(fi_ep_bind(bare.get(), &p.a.read->fid, FI_REMOTE_WRITE) == -FI_EOPNOTSUPP);
+}
+
+// The application writes the word as soon as it sees what the peer wrote: a second store by the
+// provider would undo that.
+TEST_CASE("ofi: a word that a peer writes is written once", "[memory]") {
+  pair p({}, 0);
+  alignas(8) std::array<std::byte, 8> there{};
+  const exposed mine(p.b, there);
+  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(there.data()));
+  std::atomic<std::uint64_t> seen{0};
+  std::atomic<bool> twice{false};
+  const std::jthread application([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const std::uint64_t now = word.exchange(0);
+      if (now != 0 && now == seen.exchange(now)) twice = true;
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  for (std::uint64_t i = 1; i <= 200'000 && std::chrono::steady_clock::now() < end; ++i) {
+    REQUIRE(fi_inject_write(p.a.ep.get(), &i, sizeof i, p.to_b, 0, mine.key()) == 0);
+    while (seen.load() < i && !twice.load()) {
+      pair::move(p.a);
+      pair::move(p.b);
+    }
+    if (twice.load()) break;
+  }
+  CHECK_FALSE(twice.load());
 }
 
 TEST_CASE("ofi: a peer that has gone ends what was asked of its memory", "[memory]") {
