@@ -295,6 +295,32 @@ TEST_CASE("ofi: reads and writes have counters of their own, and are told only i
   CHECK(fi_ep_bind(bare.get(), &p.a.read->fid, FI_REMOTE_WRITE) == -FI_EOPNOTSUPP);
 }
 
+TEST_CASE("ofi: an endpoint that is enabled takes counters and nothing else", "[memory]") {
+  settings s;
+  s.bind_flags |= FI_SELECTIVE_COMPLETION;
+  pair p(s, 0);
+  bytes there(1000), here = pattern(1000);
+  const exposed mine(p.b, there);
+  const auto write = [&] {
+    return fi_write(p.a.ep.get(), here.data(), 1000, nullptr, p.to_b, 0, mine.key(), nullptr);
+  };
+  fi_cntr_attr plain{};
+  const auto make = [&](auto c) { return fi_cntr_open(p.a.domain.get(), &plain, c, nullptr); };
+  p.a.written = made<fid_cntr>(make);
+  p.a.read = made<fid_cntr>(make);
+  fid_ep* const ep = p.a.ep.get();
+  REQUIRE(fi_ep_bind(ep, &p.a.written->fid, FI_WRITE) == 0);
+  REQUIRE(fi_ep_bind(ep, &p.a.read->fid, FI_READ) == 0);
+  CHECK(fi_ep_bind(ep, &p.a.read->fid, FI_READ) == -FI_EINVAL);
+  CHECK(fi_ep_bind(ep, &p.a.av->fid, 0) == -FI_EOPBADSTATE);
+  CHECK(fi_ep_bind(ep, &p.a.cq->fid, FI_RECV) == -FI_EOPBADSTATE);
+  REQUIRE(write() == 0);
+  REQUIRE(fi_read(ep, here.data(), 1000, nullptr, p.to_b, 0, mine.key(), nullptr) == 0);
+  CHECK(fi_cntr_wait(p.a.written.get(), 1, 30'000) == 0);
+  CHECK(fi_cntr_wait(p.a.read.get(), 1, 30'000) == 0);
+  CHECK(there == pattern(1000));
+}
+
 // The application writes the word as soon as it sees what the peer wrote: a second store by the
 // provider would undo that.
 TEST_CASE("ofi: a word that a peer writes is written once", "[memory]") {

@@ -143,7 +143,7 @@ void endpoint::withdraw_receives() noexcept {
 
 int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
-  if (self.context_) return -FI_EOPBADSTATE;
+  if (self.context_ && to->fclass != FI_CLASS_CNTR) return -FI_EOPBADSTATE;
   switch (to->fclass) {
     case FI_CLASS_AV:
       if (self.names_ || self.part_.whole) return -FI_EINVAL;
@@ -160,24 +160,37 @@ int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
       }
       return 0;
     case FI_CLASS_CNTR:
-      // An endpoint without access has nothing to count; accesses by peers cannot be counted.
-      if (self.accesses() && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0)
-        return -FI_EOPNOTSUPP;
-      for (auto [bit, d] : {std::pair{FI_SEND, &self.sends_},
-                            {FI_RECV, &self.receives_},
-                            {FI_READ, &self.reads_},
-                            {FI_WRITE, &self.writes_}}) {
-        if ((flags & bit) == 0) continue;
-        if (d->counted) return -FI_EINVAL;
-        d->counted = &object_of<counter, fid_cntr>(to);
-        d->counted->used.add();
-      }
-      return 0;
+      return self.bind(object_of<counter, fid_cntr>(to), flags);
     case FI_CLASS_EQ:
       return 0;  // there are no events for it
     default:
       return -FI_EINVAL;
   }
+}
+
+/// An endpoint that is enabled takes counters, too: fi_endpoint(3) asks programs to bind them
+/// before, but Sandia OpenSHMEM does it later, and libfabric's own providers allow that.
+int endpoint::bind(counter& c, std::uint64_t flags) noexcept {
+  // An endpoint without access has nothing to count; accesses by peers cannot be counted.
+  if (accesses() && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0) return -FI_EOPNOTSUPP;
+  return guarded([&] {
+    for (auto [bit, d] : {std::pair{FI_SEND, &sends_},
+                          {FI_RECV, &receives_},
+                          {FI_READ, &reads_},
+                          {FI_WRITE, &writes_}}) {
+      if ((flags & bit) == 0) continue;
+      if (d->counted) return -FI_EINVAL;
+      if (external_loop_) {
+        c.add(*external_loop_);
+        const external_loop::progress_guard hold(*external_loop_);
+        d->counted = &c;
+      } else {
+        d->counted = &c;
+      }
+      c.used.add();
+    }
+    return 0;
+  });
 }
 
 int endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {

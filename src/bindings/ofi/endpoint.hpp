@@ -159,6 +159,7 @@ class endpoint final : public fid_ep {
   static fi_ops_rma rma_ops;
   static fi_ops_atomic atomic_ops;
 
+  int bind(counter& c, std::uint64_t flags) noexcept;
   int enable();
   lane& own_lane();
   void detach() noexcept;
