@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/cpu_set.hpp"
 #include "runtime/fd.hpp"
 #include "runtime/file_calls.hpp"
 #include "runtime/membarrier.hpp"
@@ -39,11 +40,9 @@ finding kernel() {
 }
 
 finding cores() {
-  cpu_set_t set;
-  const long all = ::sysconf(_SC_NPROCESSORS_ONLN);
-  const int own = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-  return {"cores", fmt::format("{} of {}", own, all),
-          own == 1 ? "with one core the progress thread and the application take turns" : ""};
+  return {"cores",
+          fmt::format("{} of {}", runtime::cpus_of(0).count(), ::sysconf(_SC_NPROCESSORS_ONLN)),
+          ""};
 }
 
 finding wait_set() {

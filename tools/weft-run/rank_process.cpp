@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <string_view>
 
+#include "runtime/cpu_set.hpp"
+
 namespace weft::run {
 
 using runtime::unique_fd;
@@ -106,11 +108,9 @@ pid_t start(const launch& what, const runtime::inherited_state& before, int& fai
 
 std::vector<int> usable_cores() {
   std::vector<int> cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(static_cast<std::size_t>(i), &set)) cores.push_back(i);
+  const runtime::cpu_set own = runtime::cpus_of(0);
+  for (std::size_t i = 0; i != own.size(); ++i)
+    if (own[i]) cores.push_back(static_cast<int>(i));
   return cores;
 }
 
