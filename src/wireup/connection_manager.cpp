@@ -22,6 +22,10 @@ lane_number connection_manager::lanes() const noexcept { return impl_->lanes(); 
 void connection_manager::call_after(std::chrono::microseconds time, std::function<void()> f) {
   impl_->call_after(time, std::move(f));
 }
+
+void connection_manager::call_later(std::chrono::microseconds time, std::function<void()> f) {
+  impl_->call_later(time, std::move(f));
+}
 void connection_manager::post(std::function<void()> f) { impl_->post(std::move(f)); }
 
 void connection_manager::connect(const std::string& locator, channel_ready done, lane_pair lanes) {

@@ -72,6 +72,9 @@ class connection_manager {
   /// Runs `f` on the manager's thread after that time; end() waits for it. That thread only.
   void call_after(std::chrono::microseconds time, std::function<void()> f);
 
+  /// The same, unless the manager ends before. Only one call waits: the next one takes its place.
+  void call_later(std::chrono::microseconds time, std::function<void()> f);
+
   /// Opens a channel to a context whose locator is known: over its Unix socket if that can be
   /// reached, else over TCP. `done` is called on the manager's thread; with errc::peer_lost
   /// when that context has ended, before or while it was asked; with errc::invalid_argument when it

@@ -63,6 +63,14 @@ void connection_manager::impl::call_after(std::chrono::microseconds time, std::f
   });
 }
 
+void connection_manager::impl::call_later(std::chrono::microseconds time, std::function<void()> f) {
+  if (closing_) return;
+  later_.emplace(loop_->io(), time);
+  later_->async_wait([f = std::move(f)](const asio::error_code& fault) {
+    if (!fault) f();
+  });
+}
+
 void connection_manager::impl::end(bool failed) {
   const bye_kind how = failed ? bye_kind::failed : bye_kind::orderly;
   if (!std::exchange(ended_, true)) loop_->finish([this, how] { shut_down(how); });
@@ -72,6 +80,7 @@ void connection_manager::impl::shut_down(bye_kind how) {
   closing_ = true;
   const failure why{errc::closed, "this context is closing"};
   listeners_.close_all();
+  later_.reset();
   end_what_is_under_way(why);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
     channel->retire(why, how);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -33,6 +34,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   lane_number lanes() const noexcept { return lanes_; }
   void post(std::function<void()> f) { loop_->post(std::move(f)); }
   void call_after(std::chrono::microseconds time, std::function<void()> f);  ///< the loop's thread
+  void call_later(std::chrono::microseconds time, std::function<void()> f);  ///< as call_after
   void connect(std::string locator, channel_ready done, lane_pair lanes);
   void connect(locator where, job_key key, channel_ready done, lane_pair lanes);
   std::uint64_t open_listener(const std::string& address, std::string& actual_address,
@@ -92,6 +94,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::vector<std::weak_ptr<connect_attempt>> attempts_;  // they keep themselves alive
   tcp_clients tcp_clients_;                               // in the handshake
   meetings meetings_;
+  std::optional<asio::steady_timer> later_;  // of call_later
   bool closing_ = false;
   bool ended_ = false;  // of the thread that owns the manager
 };
