@@ -41,6 +41,13 @@ inline namespace without_GLIBCXX_USE_CXX11_ABI {
 struct options {
   progress_mode progress = progress_mode::dedicated;
 
+  /// The cores that progress threads run on: "auto", "inherit", or a list such as "8-15,20".
+  /// "inherit": those of the thread that makes the context. "auto": for a rank that its launcher
+  /// has bound, cores that no rank of its job on this host is bound to, where there are any; else
+  /// as "inherit". With a list of which the process may use no core, a context throws
+  /// invalid_argument. docs/adr/0049-progress-cores.md
+  std::string progress_cpus = "auto";
+
   /// The number of lanes, 1 to 32: engines of this context that share nothing on a message's path,
   /// for as many threads (context::lane). Each has memory and threads of its own. Ranks may differ
   /// in this number. docs/adr/0028-lanes.md

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/core.hpp"
@@ -54,7 +55,9 @@ control_plane::control_plane(const options& chosen,
                              std::shared_ptr<wireup::coordinator_connection> line)
     : job_(job_of(chosen, line)),
       tcp_(tcp_settings_of(chosen, job_.get())),
-      members_(*job_, mail_, tcp_, std::move(line)) {}
+      members_(*job_, mail_, tcp_, std::move(line)),
+      placement_(chosen.progress_cpus,
+                 std::max<std::size_t>(job_->local_size(), chosen.processes_per_host)) {}
 
 control_plane::~control_plane() = default;
 
@@ -88,15 +91,28 @@ void control_plane::start() {
   });
 }
 
+void control_plane::place_progress_threads() {
+  std::vector<runtime::engine*> engines;
+  for (core* lane : lanes_) engines.push_back(&lane->engine());
+  placement_.attach(engines);
+  manager_->post([this] {
+    placement_.start([this](std::chrono::microseconds time, std::function<void()> f) {
+      manager_->call_later(time, std::move(f));
+    });
+  });
+}
+
 wireup::connection_manager::handlers control_plane::handlers() {
   wireup::connection_manager::handlers h;
   h.on_exhausted = [this] {
     for (core* lane : lanes_) lane->connections().on_exhausted();
   };
   h.on_wireup_message = [this](const wireup::channel_ptr& c, transports::wireup_message p) {
+    if (c->carries_descriptors()) placement_.met(c.get(), c->peer().pid);
     if (!members_.on_wireup_message(c, p)) lane_of(c).on_wireup_message(c, std::move(p));
   };
   h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
+    placement_.parted(c.get());
     wireup::retry_on_bad_alloc([&] {
       if (!members_.on_gone(c, orderly)) lane_of(c).on_gone(c, orderly);
     });

@@ -11,6 +11,7 @@
 #include <weft/options.hpp>
 
 #include "api/members.hpp"
+#include "api/progress_placement.hpp"
 #include "api/task_count.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/manager_proxy.hpp"
@@ -52,6 +53,9 @@ class control_plane {
   /// Listens, and tells the job where; from now on peers come. Once, by the application's thread.
   /// The lanes outlive the manager. \throws weft::error
   void start();
+  /// The progress threads run: from now on they are where options::progress_cpus wants them.
+  void place_progress_threads();
+  progress_placement& placement() noexcept { return placement_; }
   /// Ends all channels, which ends the peers of all lanes, and then the thread. By the
   /// application's thread.
   /// \param failed the context ends by an exception; told to peers
@@ -74,6 +78,7 @@ class control_plane {
   const std::shared_ptr<connections::manager_proxy> mail_ =
       std::make_shared<connections::manager_proxy>();
   detail::members members_;
+  progress_placement placement_;
   std::vector<core*> lanes_;
   task_count spawned_;
   std::mutex listeners_mutex_;

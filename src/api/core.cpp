@@ -2,8 +2,8 @@
 #include "api/core.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +16,7 @@
 #include "collectives/communicator.hpp"
 #include "connections/link_message.hpp"
 #include "runtime/brief_wait.hpp"
+#include "runtime/cpu_set.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
@@ -40,14 +41,10 @@ constexpr std::string_view ended_too_early =
 // How long messages to peers that were given up, and bytes of links that have ended, are written.
 constexpr std::chrono::milliseconds longest_after_links{500};
 
-unsigned cores_of_this_process() noexcept {
-  cpu_set_t set;
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
-}
-
-unsigned cores_of_the_host() noexcept {
+std::size_t cores_of_the_host() noexcept {
   const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
-  return n > 0 ? static_cast<unsigned>(n) : cores_of_this_process();
+  return n > 0 ? static_cast<std::size_t>(n)
+               : std::max<std::size_t>(runtime::cpus_of(0).count(), 1);
 }
 
 /// Each lane may have a thread that polls.
@@ -133,6 +130,7 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
         new core(options_, plane_, static_cast<proto::lane_number>(n), external)));
   plane_->start();
   for (core* one : plane_->lanes()) one->engine_.start();
+  plane_->place_progress_threads();
   if (const int number = dump_signal_of(options_.dump); number != 0)
     dump_ = std::make_unique<dump>(*this, number);
 }
@@ -366,8 +364,11 @@ metrics core::snapshot() const {
 }
 
 std::string core::describe() const {
+  const std::string where =
+      plane_->placement().describe();  // without the progress lock: it takes long
   const runtime::engine::holder hold(messenger_.engine());
   std::string text = fmt::format("progress: {}\n", engine_.describe());
+  text += where;
   for (const auto& one : transports_)
     text += fmt::format("transport: {}; up to {} bytes without a handshake\n",
                         one.transport->describe(),

@@ -17,6 +17,7 @@
 
 #include "api/option_text.hpp"
 #include "proto/peer_number.hpp"
+#include "runtime/cpu_set.hpp"
 
 namespace weft::detail {
 
@@ -111,6 +112,12 @@ void set_transports(options& o, const char* name, const std::string& value) {
   if (all != options{}.transports)
     for (const std::string& one : all) refuse_absent(name, value, one);
   o.transports = std::move(all);
+}
+
+void set_progress_cpus(options& o, const char* name, const std::string& value) {
+  if (value != "auto" && value != "inherit" && !runtime::parse_cpus(value))
+    bad(name, value, "auto, inherit, or a list of cores such as 8-15,20");
+  o.progress_cpus = value;
 }
 
 void set_wait_set(options& o, const char* name, const std::string& value) {

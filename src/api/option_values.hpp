@@ -14,6 +14,7 @@ void set_transports(options& o, const char* name, const std::string& value);
 void set_wait_set(options& o, const char* name, const std::string& value);
 void set_shm_copy(options& o, const char* name, const std::string& value);
 void set_progress(options& o, const char* name, const std::string& value);
+void set_progress_cpus(options& o, const char* name, const std::string& value);
 void set_poll_policy(options& o, const char* name, const std::string& value);
 void set_reading(options& o, const char* name, const std::string& value);
 void set_stores(options& o, const char* name, const std::string& value);

@@ -20,6 +20,9 @@ const std::vector<environment_variable>& environment_variables() {
        "which thread moves messages while the application computes: dedicated, polling, interrupt, "
        "two_threads",
        set_progress, [](const options& o) { return name_of(o.progress); }},
+      {"WEFT_PROGRESS_CPUS", "progress_cpus",
+       "cores that progress threads run on: auto, inherit, or a list such as 8-15,20",
+       set_progress_cpus, [](const options& o) { return o.progress_cpus; }},
       {"WEFT_LANES", "lanes",
        "engines of each process that share nothing on a message's path, for its threads: 1 to 32",
        set_lanes, [](const options& o) { return std::to_string(o.lanes); }},

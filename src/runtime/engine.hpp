@@ -244,6 +244,10 @@ class engine final : public detail::timer_service,
   }
   /// Whether a thread makes passes while the application computes.
   bool has_progress_thread() const noexcept { return core_.has_progress_thread; }
+  /// Where the progress thread may run; any thread, between start and stop.
+  cpu_set progress_cpus() noexcept { return progress_thread_.cpus(); }
+  /// \return 0, or the reason as errno has it
+  int run_progress_on(const cpu_set& cpus) noexcept { return progress_thread_.run_on(cpus); }
   /// One line for people. Progress lock held.
   std::string describe() const;
 

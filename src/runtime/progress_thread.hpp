@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "runtime/cpu_set.hpp"
 #include "runtime/exit_gate.hpp"
 #include "runtime/progress_core.hpp"
 #include "runtime/sleep_gate.hpp"
@@ -30,6 +31,15 @@ class progress_thread {
   void start();
   /// Ends the thread. Not with the progress lock held, which the thread may be waiting for.
   void stop() noexcept;
+
+  /// Any thread, between start and stop. Where the thread may run; empty: there is none.
+  cpu_set cpus() noexcept {
+    return thread_.joinable() ? cpus_of_thread(thread_.native_handle()) : cpu_set{};
+  }
+  /// The same, to change it. \return 0, or the reason as errno has it
+  int run_on(const cpu_set& cpus) noexcept {
+    return thread_.joinable() ? bind_thread(thread_.native_handle(), cpus) : 0;
+  }
 
   /// Any thread.
   bool is_this_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }

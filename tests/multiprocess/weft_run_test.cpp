@@ -2,6 +2,7 @@
 // The launcher as users start it: its output, its exit status, and the fate of its ranks.
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -250,6 +251,56 @@ TEST_CASE("ranks are pinned round the cores") {
   REQUIRE(lines.size() == 3);
   // One core each: no ranges, no lists.
   for (const std::string& line : lines) CHECK(line.find_first_of(",-") == std::string::npos);
+}
+
+TEST_CASE("a bound rank's progress thread runs on a core that no rank is bound to") {
+  cpu_set_t own;
+  REQUIRE(::sched_getaffinity(0, sizeof own, &own) == 0);
+  if (CPU_COUNT(&own) != 2 || ::sysconf(_SC_NPROCESSORS_ONLN) != 2)
+    return weft::tests::skip("it is for two cores");
+  const char* program = WEFT_TEST_BIN_DIR "/tests/progress_cores";
+  launcher one({"-n", "1", "--bind", "--no-label", program, "1"});
+  CHECK(one.wait() == 0);
+  CHECK_THAT(one.out(), contains("1: progress thread: on core 1; free cores"));
+  launcher two(shell({"-n", "2", "--bind"}, std::string("exec ") + program + " $WEFT_RANK"));
+  CHECK(two.wait() == 0);
+  CHECK_THAT(two.out(), contains("[0] 0: progress thread: on core 0, inherited; no core is free"));
+  CHECK_THAT(two.out(), contains("[1] 1: progress thread: on core 1, inherited; no core is free"));
+  // A shell around the program is not bound, and has the same rank.
+  launcher inside(shell({"-n", "1", "--no-label"}, std::string("taskset -c 0 ") + program + " 1"));
+  CHECK(inside.wait() == 0);
+  CHECK_THAT(inside.out(), contains("1: progress thread: on core 1; free cores"));
+  launcher loose(shell({"-n", "2", "--no-label"}, std::string("exec ") + program + " 0-1"));
+  CHECK(loose.wait() == 0);
+  CHECK_THAT(loose.out(), contains("0-1, inherited; it may run on every core"));
+}
+
+TEST_CASE("a progress thread stays where the whole job was confined") {
+  const std::string program = WEFT_TEST_BIN_DIR "/tests/progress_cores";
+  const std::string confined = "exec taskset -c 0 " WEFT_TEST_BIN_DIR "/weft-run -n 1 --no-label ";
+  launcher bound(shell({"-n", "1", "--no-label"}, confined + "--bind " + program + " 0"));
+  launcher alone(shell({"-n", "1", "--no-label"},
+                       "exec env -u WEFT_JOB -u WEFT_RANK taskset -c 0 " + program + " 0"));
+  CHECK(bound.wait() == 0);
+  CHECK_THAT(bound.out(),
+             contains("0: progress thread: on core 0, inherited; it may run on every"));
+  CHECK(alone.wait() == 0);
+  CHECK_THAT(alone.out(), contains("0: progress thread: on core 0, inherited; no launcher"));
+}
+
+TEST_CASE("WEFT_PROGRESS_CPUS names the cores of progress threads") {
+  const std::string program = WEFT_TEST_BIN_DIR "/tests/progress_cores";
+  launcher absent(shell({"-n", "1", "--no-label"}, "WEFT_PROGRESS_CPUS=1023 exec " + program));
+  launcher listed(shell({"-n", "1", "--no-label"}, "WEFT_PROGRESS_CPUS=0 exec " + program + " 0"));
+  launcher kept(shell({"-n", "1", "--bind", "--no-label"},
+                      "WEFT_PROGRESS_CPUS=inherit exec " + program + " 0"));
+  CHECK(listed.wait() == 0);
+  CHECK_THAT(listed.out(), contains("as WEFT_PROGRESS_CPUS says"));
+  CHECK(kept.wait() == 0);
+  CHECK_THAT(kept.out(), contains("inherited; as WEFT_PROGRESS_CPUS says"));
+  CHECK(absent.wait() == 1);
+  CHECK_THAT(absent.err(), contains("\"1023\", but the kernel grants none of these cores"));
+  CHECK_THAT(absent.err(), contains("name some of "));
 }
 
 TEST_CASE("programs of a rank's command meet one after the other") {

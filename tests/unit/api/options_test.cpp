@@ -39,6 +39,8 @@ void check_refused(const std::function<void(options&)>& change,
 TEST_CASE("options: what no variable could say is refused, by both names") {
   check_refused([](options& o) { o.progress = progress_mode(17); },
                 {"options::progress", "WEFT_PROGRESS"});
+  check_refused([](options& o) { o.progress_cpus = "all"; },
+                {"options::progress_cpus", "WEFT_PROGRESS_CPUS", "inherit", "8-15,20"});
   check_refused([](options& o) { o.experimental.polling = poll_policy(17); },
                 {"options::experimental.polling", "WEFT_POLL_POLICY"});
   check_refused([](options& o) { o.experimental.stores = ring_stores(17); },
