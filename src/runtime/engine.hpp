@@ -175,6 +175,10 @@ class engine final : public detail::timer_service,
   bool passes_soon() const noexcept {
     return in_pass() || core_.caller.polls || core_.leads_here();
   }
+  /// As passes_soon, but an external loop need not poll again after a call that has posted.
+  bool passes_anyway() const noexcept {
+    return in_pass() || core_.caller.polls || (core_.leads_here() && !core_.caller.by_calls);
+  }
   /// Whether the thread inside run(), or that of an external loop, sleeps, or polls once more
   /// before it does.
   bool caller_sleeps_now() const noexcept { return core_.caller.is_asleep(); }

@@ -348,6 +348,31 @@ TEST_CASE("ofi: a word that a peer writes is written once", "[memory]") {
   CHECK_FALSE(twice.load());
 }
 
+// As the flags of OpenSHMEM's collectives: who waits reads memory, and calls nothing.
+TEST_CASE("ofi: a write arrives though neither side calls libfabric any more", "[memory]") {
+  pair p({}, 0);
+  alignas(8) std::array<std::byte, 8> there{};
+  const exposed mine(p.b, there);
+  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(there.data()));
+  const bool own = GENERATE(true, false);
+  CAPTURE(own);
+  const side& from = own ? p.b : p.a;
+  const fi_addr_t to = own ? p.b.meet(p.b) : p.to_b;
+  const auto arrives = [&](std::uint64_t value) {
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (word.load() != value && std::chrono::steady_clock::now() < late) {
+    }
+    return word.load() == value;
+  };
+  for (std::uint64_t i = 1; i <= 300; ++i) {
+    // Now and then all threads of both sides have come to rest.
+    if (i % 30 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (i % 7 == 0) pair::move(p.b);
+    REQUIRE(fi_inject_write(from.ep.get(), &i, sizeof i, to, 0, mine.key()) == 0);
+    REQUIRE(arrives(i));
+  }
+}
+
 TEST_CASE("ofi: a peer that has gone ends what was asked of its memory", "[memory]") {
   side a({}, access_hints());
   auto b = std::make_unique<side>(settings{}, access_hints());

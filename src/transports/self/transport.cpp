@@ -55,7 +55,7 @@ unsigned self_transport::poll() noexcept {
     ++events;
     to_->on_writable();
   }
-  busy = refused_ && frames_.empty();
+  if (frames_.empty()) busy = refused_;
   worth_polling = busy || !frames_.empty();
   return events;
 }
@@ -79,9 +79,12 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
     }
     transport_.frames_.push_back(std::move(f));
     transport_.worth_polling = true;
-    // Another thread posted the frame, while the thread that makes passes sleeps or computes.
+    // The thread that makes passes sleeps or computes, and nothing else may be pending.
     runtime::engine& engine = transport_.engine_;
-    if (engine.caller_sleeps_now() || !engine.passes_soon()) engine.look_after();
+    if (engine.caller_sleeps_now() || !engine.passes_anyway()) {
+      transport_.busy = true;
+      engine.look_after();
+    }
     data = from;
     return post::done;
   } catch (const std::bad_alloc&) {
