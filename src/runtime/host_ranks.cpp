@@ -188,8 +188,7 @@ core_use look_at_cores(const cpu_set& here, std::size_t ranks, const std::set<pi
   now.bound = std::move(found.bound);
   for (const pid_t one : peers) {
     if (found.processes.contains(one)) continue;
-    const cpu_set bound = one > 0 ? bound_cpus(one, now.allowed) : cpu_set{};
-    if (bound != now.allowed) now.bound.push_back(bound);  // else of another job, and not bound
+    now.bound.push_back(one > 0 ? bound_cpus(one, now.allowed) : cpu_set{});
   }
   now.near = near_cpus(now.own);
   return now;

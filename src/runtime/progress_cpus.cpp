@@ -40,7 +40,7 @@ progress_cpus choose_progress_cpus(const core_use& now) {
       return {here, "free cores, the nearest ones", true};
   }
   if (free.count() >= count_in(now.allowed, now.bound)) return {free, "free cores", true};
-  return {free | now.own, "fewer free cores than ranks, so its rank's own too", true};
+  return inherit("fewer free cores than ranks", settled);
 }
 
 }  // namespace weft::runtime

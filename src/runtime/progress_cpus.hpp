@@ -36,8 +36,8 @@ struct progress_cpus {
 /// WEFT_PROGRESS_CPUS=auto. A progress thread on its rank's core takes that core from the
 /// computation at each step; on a core that no rank is bound to, a step costs the computation
 /// nothing. So it runs on all such cores, or on the nearest ones if these are enough for all ranks
-/// that are as near. Where free cores are fewer than ranks, the rank's own core stays allowed: the
-/// kernel then takes an idle one, and no worse one than before. \throws std::bad_alloc
+/// that are as near. Where free cores are fewer than ranks it stays: two progress threads that wait
+/// for one core cost more than a switch. \throws std::bad_alloc
 progress_cpus choose_progress_cpus(const core_use& now);
 
 }  // namespace weft::runtime
