@@ -24,8 +24,7 @@ leadership::outcome leadership::take(const std::atomic<bool>& done) noexcept {
 void leadership::follow(std::unique_lock<std::mutex>& lock,
                         const std::atomic<bool>& done) noexcept {
   follower self{done};
-  *last_ = &self;
-  last_ = &self.next;
+  add(self);
   followers_.fetch_add(1, std::memory_order_seq_cst);
   lock.unlock();
   if (!lock_.can_bias())
@@ -55,6 +54,11 @@ void leadership::resign() noexcept {
 void leadership::wake_followers() noexcept {
   const std::lock_guard lock(mutex_);
   wake_done();
+}
+
+void leadership::add(follower& one) noexcept {
+  *last_ = &one;
+  last_ = &one.next;
 }
 
 void leadership::wake(follower** link) noexcept {

@@ -58,6 +58,7 @@ class leadership {
   };
 
   void follow(std::unique_lock<std::mutex>& lock, const std::atomic<bool>& done) noexcept;
+  void add(follower& one) noexcept;
   void wake(follower** link) noexcept;
   void wake_first() noexcept;
   void wake_done() noexcept;
