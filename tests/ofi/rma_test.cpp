@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a peer: read, written, refused; and what the peer is told.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "memory.hpp"
 
@@ -319,58 +316,6 @@ TEST_CASE("ofi: an endpoint that is enabled takes counters and nothing else", "[
   CHECK(fi_cntr_wait(p.a.written.get(), 1, 30'000) == 0);
   CHECK(fi_cntr_wait(p.a.read.get(), 1, 30'000) == 0);
   CHECK(there == pattern(1000));
-}
-
-// The application writes the word as soon as it sees what the peer wrote: a second store by the
-// provider would undo that.
-TEST_CASE("ofi: a word that a peer writes is written once", "[memory]") {
-  pair p({}, 0);
-  alignas(8) std::array<std::byte, 8> there{};
-  const exposed mine(p.b, there);
-  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(there.data()));
-  std::atomic<std::uint64_t> seen{0};
-  std::atomic<bool> twice{false};
-  const std::jthread application([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      const std::uint64_t now = word.exchange(0);
-      if (now != 0 && now == seen.exchange(now)) twice = true;
-    }
-  });
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  for (std::uint64_t i = 1; i <= 200'000 && std::chrono::steady_clock::now() < end; ++i) {
-    REQUIRE(fi_inject_write(p.a.ep.get(), &i, sizeof i, p.to_b, 0, mine.key()) == 0);
-    while (seen.load() < i && !twice.load()) {
-      pair::move(p.a);
-      pair::move(p.b);
-    }
-    if (twice.load()) break;
-  }
-  CHECK_FALSE(twice.load());
-}
-
-// As the flags of OpenSHMEM's collectives: who waits reads memory, and calls nothing.
-TEST_CASE("ofi: a write arrives though neither side calls libfabric any more", "[memory]") {
-  pair p({}, 0);
-  alignas(8) std::array<std::byte, 8> there{};
-  const exposed mine(p.b, there);
-  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(there.data()));
-  const bool own = GENERATE(true, false);
-  CAPTURE(own);
-  const side& from = own ? p.b : p.a;
-  const fi_addr_t to = own ? p.b.meet(p.b) : p.to_b;
-  const auto arrives = [&](std::uint64_t value) {
-    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (word.load() != value && std::chrono::steady_clock::now() < late) {
-    }
-    return word.load() == value;
-  };
-  for (std::uint64_t i = 1; i <= 300; ++i) {
-    // Now and then all threads of both sides have come to rest.
-    if (i % 30 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    if (i % 7 == 0) pair::move(p.b);
-    REQUIRE(fi_inject_write(from.ep.get(), &i, sizeof i, to, 0, mine.key()) == 0);
-    REQUIRE(arrives(i));
-  }
 }
 
 TEST_CASE("ofi: a peer that has gone ends what was asked of its memory", "[memory]") {
