@@ -40,9 +40,9 @@ finding kernel() {
 }
 
 finding cores() {
-  return {"cores",
-          fmt::format("{} of {}", runtime::cpus_of(0).count(), ::sysconf(_SC_NPROCESSORS_ONLN)),
-          ""};
+  const std::size_t own = runtime::cpus_of(0).count();
+  return {"cores", fmt::format("{} of {}", own, ::sysconf(_SC_NPROCESSORS_ONLN)),
+          own == 1 ? "with one core the progress thread and the application take turns" : ""};
 }
 
 finding wait_set() {
