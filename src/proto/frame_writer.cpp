@@ -71,11 +71,24 @@ bool frame_writer::flush() noexcept {
   return true;
 }
 
-/// Credit that the peer does not wait for is no reason to wake a thread. A signal is a message of
-/// no bytes: as any small one, it rings only for a side that sleeps or listens.
+/// Credit that the peer does not wait for is no reason to wake a thread. Frames that only end an
+/// operation of the peer are none, either, nor is a signal, a message of no bytes: as any small
+/// message, they ring only for a side that sleeps or listens. An application that computes could do
+/// nothing about them.
 bool frame_writer::needs_reaction(frame_kind kind) noexcept {
-  if (kind == frame_kind::credit) return flow_.stop_waiting();
-  return kind != frame_kind::signal;
+  switch (kind) {
+    case frame_kind::credit:
+      return flow_.stop_waiting();
+    case frame_kind::signal:
+    case frame_kind::fin_ack:
+    case frame_kind::fin:
+    case frame_kind::matched:
+    case frame_kind::cancelled:
+    case frame_kind::accessed:
+      return false;
+    default:
+      return true;
+  }
 }
 
 void frame_writer::wake_peer() noexcept {
@@ -84,7 +97,7 @@ void frame_writer::wake_peer() noexcept {
   if (connection_->link()->traits().shares_memory && engine.rings_soon()) return;
   if (runtime::call_tree* const tree = engine.trace().tree()) [[unlikely]]
     tree->note("doorbell if it is needed, of", {.peer = connection_->id()});
-  connection_->link()->wake_peer();
+  if (connection_->link()->wake_peer()) engine.rang_at_once();
   engine.await_reaction();
 }
 

@@ -388,9 +388,11 @@ bool multi_rail_link::unconsumed() const noexcept {
                      [](const auto& l) { return l->out && l->out->unconsumed(); });
 }
 
-void multi_rail_link::wake_peer() noexcept {
+bool multi_rail_link::wake_peer() noexcept {
+  bool rang = false;
   for (const auto& l : rails_)
-    if (l->now == rail::state::open) l->out->wake_peer();
+    if (l->now == rail::state::open) rang = l->out->wake_peer() || rang;
+  return rang;
 }
 
 }  // namespace weft::proto

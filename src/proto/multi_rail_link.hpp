@@ -93,7 +93,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
   bool unwritten() const noexcept override;
   bool unconsumed() const noexcept override;
-  void wake_peer() noexcept override;
+  bool wake_peer() noexcept override;
   std::string trouble() const override;
 
  private:

@@ -160,9 +160,10 @@ class engine final : public detail::timer_service,
   /// rings.
   bool rings_soon() noexcept {
     core_.rings_soon = core_.rings_soon || core_.phase.ends_soon();
-    if (!core_.rings_soon) core_.phase.rang_at_once();
     return core_.rings_soon;
   }
+  /// Its ring did not wait, and its peer was rung.
+  void rang_at_once() noexcept { core_.phase.rang_at_once(); }
   /// A frame that needs a reaction was posted, and its peer was rung if it slept or computed then.
   /// It may have gone to compute since: a thread of this side rings again while it waits.
   void await_reaction() noexcept { core_.await_reaction(); }

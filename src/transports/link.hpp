@@ -164,7 +164,8 @@ class link {
   virtual bool unconsumed() const noexcept = 0;
 
   /// Wakes the peer's progress if no thread polls there: after frames that need a reaction.
-  virtual void wake_peer() noexcept = 0;
+  /// \return whether a bell was rung
+  virtual bool wake_peer() noexcept = 0;
 
   /// Why the peer could not be reached or was lost, and the cure, for people; called from within
   /// frame_sink::on_broken. Empty: no more is known than the error code says.

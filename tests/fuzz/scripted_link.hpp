@@ -61,7 +61,7 @@ class scripted_link final : public link {
     shown_.clear();
   }
   bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override {}
+  bool wake_peer() noexcept override { return false; }
 
   /// Time goes by.
   void work() noexcept {

@@ -67,7 +67,7 @@ class model_link final : public transports::link {
   }
 
   bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override {}
+  bool wake_peer() noexcept override { return false; }
 
  private:
   fabric& fabric_;

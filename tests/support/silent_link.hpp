@@ -29,7 +29,7 @@ class silent_link : public transports::link {
   }
   std::optional<transports::remote_address> expose(const_buffer) noexcept override { return {}; }
   bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override {}
+  bool wake_peer() noexcept override { return false; }
 };
 
 }  // namespace weft::tests

@@ -149,8 +149,6 @@ bool queue_link::would_have_room() const noexcept {
   return fits(wanted_stage_, read) && writer_->may_have_room();
 }
 
-void queue_link::wake_peer() noexcept {
-  if (unconsumed()) peer_->ring();
-}
+bool queue_link::wake_peer() noexcept { return unconsumed() && peer_->ring(); }
 
 }  // namespace weft::transports::qdma

@@ -41,7 +41,7 @@ class queue_link final : public link {
   void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;
   bool unconsumed() const noexcept override { return writer_->unconsumed(); }
-  void wake_peer() noexcept override;
+  bool wake_peer() noexcept override;
 
   /// \return whether the frame has left
   bool send_chained(const transfer::frame& f) noexcept;

@@ -53,9 +53,7 @@ outcome peer::post(std::uint32_t queue, std::span<const std::byte> bytes) noexce
   return outcome::done;
 }
 
-void peer::ring() noexcept {
-  if (!doorbell_->ring_if_asleep()) doorbell_->ring_if_computing();
-}
+bool peer::ring() noexcept { return doorbell_->ring_if_asleep() || doorbell_->ring_if_computing(); }
 
 void peer::wake_peer() noexcept {
   any_unconsumed_ = std::any_of(writers_.begin(), writers_.end(),

@@ -54,7 +54,8 @@ class peer {
   const stage_progress& stage() const noexcept { return directory_->stage[index_of(me_)]; }
 
   /// Wakes the peer: there is room again in a queue of this process, or a message for the peer.
-  void ring() noexcept;
+  /// \return whether a bell was rung
+  bool ring() noexcept;
 
   /// Rings the peer if it does not poll and has not read all that was posted.
   void wake_peer() noexcept;

@@ -253,10 +253,10 @@ bool ring_link::unconsumed() const noexcept {
   return ring_->slots_read.load(std::memory_order_relaxed) != position_;
 }
 
-void ring_link::wake_peer() noexcept {
-  if (!unconsumed()) return;
-  doorbell_->ring_if_asleep();
-  doorbell_->ring_if_computing();
+bool ring_link::wake_peer() noexcept {
+  if (!unconsumed()) return false;
+  const bool rang = doorbell_->ring_if_asleep();
+  return doorbell_->ring_if_computing() || rang;
 }
 
 }  // namespace weft::transports::shm

@@ -33,7 +33,7 @@ class alignas(line) ring_link final : public link {
   void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;
   bool unconsumed() const noexcept override;
-  void wake_peer() noexcept override;
+  bool wake_peer() noexcept override;
 
   /// Whether a send was refused for want of room and there is room again.
   bool waits_for_room() const noexcept { return waits_writable_; }

@@ -89,7 +89,10 @@ class stream_link final : public link {
   bool unwritten() const noexcept override;
   // The peer's kernel has all that was written, and wakes a sleeping thread there.
   bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override { flush(); }
+  bool wake_peer() noexcept override {
+    flush();
+    return false;
+  }
   std::string trouble() const override;
 
   /// Writes the gathered frames, as far as the socket takes them.

@@ -42,6 +42,7 @@ unsigned defer_a_ring(engine& e, bells& peers, Then then) {
       before = peers.rung;
       deferred = e.rings_soon();
       if (!deferred) {
+        e.rang_at_once();
         e.withdraw(outstanding);
         e.pending(posts.emplace_back(post));
         e.end(posts.back());
