@@ -123,9 +123,7 @@ void caller_loop::complete_all(operation_list batch) noexcept {
 void caller_loop::poll_slow_sources() noexcept {
   core_.enter();
   core_.end_due_timers();
-  // A peer that has not read a message for a microsecond or two may have no polling thread.
-  if ((++empty_turns_ >= empty_turns_until_wake && waits_.others_had_a_turn()) || core_.rings_soon)
-    core_.wake_peers();
+  if (waits_.waits_long() || core_.rings_soon) core_.wake_peers();
   core_.poll_caller_waits();
   core_.leave_as_caller();
 }

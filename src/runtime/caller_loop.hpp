@@ -47,17 +47,12 @@ class caller_loop {
   void complete_in_tree() noexcept;
   void poll_slow_sources() noexcept;
   void sleep() noexcept;
-  void busy_again() noexcept {
-    waits_.reset();
-    empty_turns_ = 0;
-  }
+  void busy_again() noexcept { waits_.reset(); }
 
   // How often the caller polls descriptors while events or coroutines keep it busy.
   static constexpr unsigned turns_between_handles = 32;
   // How many steps with events a turn makes before it reads the clock.
   static constexpr unsigned steps_between_clocks = 8;
-  // How many turns are empty before the caller considers that a peer may have to be woken.
-  static constexpr unsigned empty_turns_until_wake = 4;
 
   detail::run_loop& self_;
   progress_core& core_;
@@ -66,7 +61,6 @@ class caller_loop {
   wait_strategy waits_;
   operation_list completing_;  // taken out of the completion queue
   unsigned turns_ = 0;
-  unsigned empty_turns_ = 0;  // since the last event
 };
 
 }  // namespace weft::runtime

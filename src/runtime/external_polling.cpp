@@ -18,8 +18,6 @@ namespace {
 // How often idle descriptors are polled while there are events, or while there is a progress
 // thread, too.
 constexpr unsigned polls_between_handles = 32;
-// How many turns are empty before the loop considers that a peer may have to be woken.
-constexpr unsigned empty_turns_until_wake = 4;
 // Poll interval of a thread that waits while another one sleeps in the wait set.
 constexpr timespec nap{0, 100'000};
 }  // namespace
@@ -93,7 +91,6 @@ unsigned external_polling::poll(unsigned passes) noexcept {
 }
 
 void external_polling::end_poll(unsigned ended) noexcept {
-  if (ended != 0 || moved_) empty_turns_ = 0;
   if (ended != 0 || !core_.has_progress_thread) return core_.go_to_user_code(core_.needs_passes());
   core_.caller.polls = false;
   core_.caller.polls_soon = true;
@@ -110,17 +107,16 @@ wait_strategy::advice external_polling::back_off(idle_backoff& so_far, unsigned 
   if (so_far.count < so_far.waits.passes_in_turn()) return wait_strategy::advice::look_around;
   so_far.count = 0;
   const wait_strategy::advice next = so_far.waits.on_empty_polls(so_far.others_run);
-  poll_slow_sources(so_far.waits.others_had_a_turn());
+  poll_slow_sources(so_far.waits.waits_long());
   return next;
 }
 
 /// As in caller_loop, but several threads may call this.
-void external_polling::poll_slow_sources(bool others_had_a_turn) noexcept {
+void external_polling::poll_slow_sources(bool waits_long) noexcept {
   const progress_core::holder hold(core_);
   if (core_.caller.is_asleep()) return;  // the sleeping thread has done it
   core_.end_due_timers();
-  if ((++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) || core_.rings_soon)
-    core_.wake_peers();
+  if (waits_long || core_.rings_soon) core_.wake_peers();
   core_.poll_caller_waits();
 }
 

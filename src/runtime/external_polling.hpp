@@ -61,7 +61,7 @@ class external_polling {
 
  private:
   void end_poll(unsigned ended) noexcept;
-  void poll_slow_sources(bool others_had_a_turn) noexcept;
+  void poll_slow_sources(bool waits_long) noexcept;
 
   progress_core& core_;
   sleep_gate& gate_;
@@ -69,7 +69,6 @@ class external_polling {
   const void* sleeper_ = nullptr;  // the token of the thread that sleeps, or is about to
   bool moved_ = false;
   unsigned polls_ = 0;
-  unsigned empty_turns_ = 0;  // since the last event
 };
 
 }  // namespace weft::runtime

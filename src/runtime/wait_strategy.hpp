@@ -15,9 +15,10 @@ class wait_strategy {
   using settings = wait_policy::settings;
   enum class advice : std::uint8_t { look_around, sleep };
 
-  /// On a crowded host a peer that has not taken a message for this long may need a ring: mostly it
-  /// only waits for a core.
-  static constexpr std::chrono::microseconds turn_of_others{100};
+  /// A peer that has not taken a message for this long may need a ring. It may also be in the
+  /// middle of a call: to wait this long costs no more than a ring that was not needed. On a
+  /// crowded host it mostly only waits for a core.
+  static constexpr std::chrono::microseconds long_wait{10}, long_wait_when_crowded{100};
 
   explicit wait_strategy(settings s) noexcept : policy_(s) {}
 
@@ -30,10 +31,9 @@ class wait_strategy {
     return policy_.never_spins() ? 1 : crowded() ? 4 : 64;
   }
 
-  /// As of the last on_empty_polls(): false while a peer that does not poll may just not have had
-  /// its turn.
-  bool others_had_a_turn() const noexcept {
-    return !crowded() || policy_.waited() > turn_of_others;
+  /// As of the last on_empty_polls(): whether peers may need a ring.
+  bool waits_long() const noexcept {
+    return policy_.waited() > (crowded() ? long_wait_when_crowded : long_wait);
   }
 
   /// That many passes were empty. `look_around` asks for the work that is too expensive for every
