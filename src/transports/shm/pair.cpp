@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t parts_at_once = 64;
 
 constexpr std::uint64_t largest_shared = std::uint64_t{1} << 46;
+constexpr auto usual_chunk_time = std::chrono::microseconds(10);
 constexpr auto longest_chunk_time = std::chrono::milliseconds(10);
 
 /// Splits a scatter list into iovecs, as many as one call takes.
@@ -112,8 +113,12 @@ post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_
   transfer t{this, into, from, size, cookie};
   if (!receiver_) return post::failed;
   if (from.region != 0 ? !peer_regions_.find(from, size) : !no_cma_.empty()) return post::failed;
-  if (!begin_share(t) && size <= slice() && owner_.copies().empty())
-    return copy_slice(t) ? post::done : post::failed;
+  begin_share(t);
+  if (size <= slice() && owner_.copies().empty() && (!t.shared || !owner_.in_pass())) {
+    const bool well = t.shared ? copy_shared(t) && is_still_there() : copy_alone(t, size);
+    if (!well) return post::failed;
+    if (t.left == 0 || ends_soon(t)) return post::done;
+  }
   if (owner_.begin(t)) return post::posted;
   if (t.shared) end_share();
   return post::failed;
@@ -127,11 +132,16 @@ std::size_t pair::slice() const noexcept {
 /// The peer may end its send, and use the memory anew, before it learns that this side read there.
 bool pair::copy_slice(transfer& t) noexcept {
   const std::size_t size = std::min(t.left, slice());
-  const bool well = t.from.region != 0           ? copy_region(t, size)
-                    : t.shared || begin_share(t) ? copy_shared(t)
-                                                 : read_foreign(t, size);
-  return well && receiver_ && !receiver_->withdrawn();
+  if (!t.shared && !begin_share(t)) return copy_alone(t, size);
+  return copy_shared(t) && is_still_there();
 }
+
+bool pair::copy_alone(transfer& t, std::size_t size) noexcept {
+  return (t.from.region != 0 ? copy_region(t, size) : read_foreign(t, size)) && is_still_there();
+}
+
+/// What was copied is what the peer's application had there.
+bool pair::is_still_there() const noexcept { return receiver_ && !receiver_->withdrawn(); }
 
 bool pair::copy_region(transfer& t, std::size_t size) noexcept {
   const std::byte* at = peer_regions_.find_written(t.from, size);
@@ -215,11 +225,16 @@ bool pair::copy_shared(transfer& t) noexcept {
       return lose_cma(error);
     }
   }
-  switch (share.now()) {
+  note_progress(t);
+  return true;
+}
+
+void pair::note_progress(transfer& t) noexcept {
+  switch (receiver_->share().now()) {
     case shared_copy_receiver::progress::under_way:
       break;
     case shared_copy_receiver::progress::whole:
-      share.close();
+      receiver_->share().close();
       t.left = 0;
       break;
     case shared_copy_receiver::progress::broken:
@@ -227,7 +242,16 @@ bool pair::copy_shared(transfer& t) noexcept {
       peer_cannot_share_ = true;
       t.shared = false;  // this side copies all of it, from the beginning
   }
-  return true;
+}
+
+/// Waits for what the peer is writing, as long as a chunk takes. \return whether that was all
+bool pair::ends_soon(transfer& t) noexcept {
+  const auto limit = std::chrono::steady_clock::now() + usual_chunk_time;
+  while (t.shared && t.left != 0 && std::chrono::steady_clock::now() < limit) {
+    runtime::cpu_pause();
+    note_progress(t);
+  }
+  return t.left == 0;
 }
 
 /// A chunk that the peer is writing takes microseconds, unless the peer was stopped in the middle

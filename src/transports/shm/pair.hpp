@@ -31,7 +31,8 @@ class alignas(line) pair {
   std::string take_answer(wireup_message answer);
   void note(wireup_message p) noexcept;  // see transport::note
 
-  /// A short range is copied at once, a longer one in later passes.
+  /// A short range is copied at once outside of a pass, where another thread would have to be woken
+  /// for it; a longer one in later passes, and by both sides if possible.
   post get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
   /// \return false: the data cannot be read, or the peer's application may have its memory back
   bool copy_slice(transfer& t) noexcept;
@@ -67,11 +68,15 @@ class alignas(line) pair {
  private:
   void learn_doorbell(const wireup_message& p, std::size_t page_fd);
   bool has_ended() const noexcept;
+  bool copy_alone(transfer& t, std::size_t size) noexcept;
+  bool is_still_there() const noexcept;
   bool copy_region(transfer& t, std::size_t size) noexcept;
   bool read_foreign(transfer& t, std::size_t size) noexcept;
   std::size_t slice() const noexcept;
   bool begin_share(transfer& t) noexcept;
   bool copy_shared(transfer& t) noexcept;
+  void note_progress(transfer& t) noexcept;
+  bool ends_soon(transfer& t) noexcept;
   bool lose_cma(int error) noexcept;
 
   shm_transport& owner_;

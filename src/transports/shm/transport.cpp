@@ -162,6 +162,8 @@ unsigned shm_transport::write_for_peers() noexcept {
 
 void shm_transport::exposes_nothing(ring_link& l) noexcept { drop(exposing_, &l); }
 
+bool shm_transport::in_pass() const noexcept { return !looks_after_ || looks_after_->in_pass(); }
+
 bool shm_transport::begin(const transfer& t) noexcept {
   if (!copies_.add(t)) return false;
   busy = true;

@@ -67,6 +67,8 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   void exposes_nothing(ring_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
   bool begin(const transfer& t) noexcept;
+  /// Whether the thread that runs the engine looks after new copies at once.
+  bool in_pass() const noexcept;
   /// Frees memory that `regions` allocated, here and at the peers.
   void free_region(std::span<std::byte> memory) noexcept;
   /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.

@@ -4,6 +4,7 @@
 
 #include "shm_two.hpp"
 
+#include "runtime/engine.hpp"
 #include "runtime/event_fd.hpp"
 #include "support/foreign_memory.hpp"
 #include "support/pattern.hpp"
@@ -88,6 +89,24 @@ TEST_CASE("shared copy: the sender copies what the receiver has no time for") {
   CHECK_FALSE(g.ended());
   t.b.transport.poll();
   CHECK(g.ended());
+}
+
+TEST_CASE("shared copy: a short payload is copied at once outside of a pass, a long one is not") {
+  if (weft::tests::skipped_without_cma()) return;
+  runtime::engine e(weft::progress_mode::polling, {}, "epoll");
+  {
+    two t(copy_method::automatic, ::getpid(), {}, &e);
+    const runtime::engine::holder hold(e);
+    get g(t, 64 * 1024);
+    REQUIRE(g.begin() == post::done);
+    CHECK((g.in == g.out));
+    get longer(t, mib);
+    REQUIRE(longer.begin(2) == post::posted);
+    while (!longer.ended(2)) t.b.transport.poll();
+    CHECK((longer.in == longer.out));
+    CHECK_FALSE(g.ended());
+  }
+  e.stop();
 }
 
 TEST_CASE("shared copy: nothing is copied by the number of a process that has ended") {

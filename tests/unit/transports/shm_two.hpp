@@ -40,7 +40,8 @@ class hearer final : public frame_sink {
 
 /// One end, with the notes that were sent to it and not taken.
 struct side {
-  explicit side(copy_method way) : transport(own_bell, way, 7) {}
+  explicit side(copy_method way, runtime::engine* looks_after = nullptr)
+      : transport(own_bell, way, 7, looks_after) {}
   runtime::doorbell own_bell{false};
   shm_transport transport;
   hearer peer;
@@ -52,9 +53,10 @@ struct two {
   using life = std::shared_ptr<const runtime::unique_fd>;
   /// \param process_of_b its number, as `a` knows it
   /// \param of_both readable from the end of both on; null: that is not known
+  /// \param of_b its engine; null: `b` counts as in a pass
   explicit two(copy_method way = copy_method::automatic, pid_t process_of_b = ::getpid(),
-               const life& of_both = {})
-      : a(way), b(way) {
+               const life& of_both = {}, runtime::engine* of_b = nullptr)
+      : a(way), b(way, of_b) {
     connect(a, b, process_of_b, of_both);
     connect(b, a, ::getpid(), of_both);
   }
