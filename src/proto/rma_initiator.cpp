@@ -100,13 +100,29 @@ bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
   const std::size_t size = size_of(op.order);
   const std::size_t at_once = chosen.eager_limit_over(connection_->link()->traits());
   if (op.by_frames || size <= at_once) return false;
-  if (op.order.kind == rma_kind::get)
-    return chosen.rendezvous == rendezvous_scheme::get ||
-           (chosen.rendezvous == rendezvous_scheme::automatic &&
-            connection_->link()->prefers_get(remote_address{}, size) ==
-                transports::preference::yes);
+  if (op.order.kind == rma_kind::get) return link_reads(remote_address{}, size);
   return takes_write(chosen.rendezvous) &&
          (chosen.rendezvous == rendezvous_scheme::put || connection_->link()->prefers_put(size));
+}
+
+/// Where it depends on the machine, messages have measured which is cheaper. A link that reads
+/// needs no help of the peer, so it does until they have.
+bool rma_initiator::link_reads(remote_address from, std::size_t size) const noexcept {
+  messenger& owner = connection_->owner();
+  const rendezvous_scheme wanted = owner.settings().rendezvous;
+  if (wanted != rendezvous_scheme::automatic) return wanted == rendezvous_scheme::get;
+  const transports::link& link = *connection_->link();
+  switch (link.prefers_get(from, size)) {
+    case transports::preference::yes:
+      return true;
+    case transports::preference::no:
+      return false;
+    case transports::preference::measured:
+      break;
+  }
+  const scheme_costs& costs = owner.costs().of(link.traits().name);
+  const double frames = costs.cost(payload_scheme::frames, size);
+  return frames == 0 || frames >= costs.cost(payload_scheme::get, size);
 }
 
 /// \return done: the access has left; posted: others have their turn now; busy, failed as with a
@@ -287,9 +303,7 @@ bool rma_initiator::on_granted(const frame_extension& x) noexcept {
   op->granted = x.b != 0;
   if (op->granted && o.kind == rma_kind::put)
     taken = connection_->link()->put(gather({&o.data, 1}), there, size, cookie);
-  else if (op->granted &&
-           (connection_->owner().settings().rendezvous == rendezvous_scheme::get ||
-            connection_->link()->prefers_get(there, size) == transports::preference::yes))
+  else if (op->granted && link_reads(there, size))
     taken = connection_->link()->get(transports::scatter({&o.into, 1}), there, size, cookie);
   if (taken == post::done)
     copied(*op);

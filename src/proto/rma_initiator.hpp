@@ -63,6 +63,7 @@ class rma_initiator {
   static bool awaits(const detail::rma_operation& op, const frame_header& h,
                      const frame_extension& x) noexcept;
   bool asks_first(const detail::rma_operation& op) const noexcept;
+  bool link_reads(remote_address from, std::size_t size) const noexcept;
   bool take_number(detail::rma_operation& op) noexcept;
   transports::post push(detail::rma_operation& op) noexcept;
   transports::post push_put(detail::rma_operation& op) noexcept;

@@ -102,6 +102,41 @@ fake::settings links_of(const link_kind& m) {
 
 }  // namespace
 
+TEST_CASE("access: a link that can read does, unless messages have measured frames as cheaper") {
+  using weft::proto::payload_scheme;
+  constexpr std::size_t size = 300'000;
+  const bool frames_are_cheaper = GENERATE(false, true);
+  CAPTURE(frames_are_cheaper);
+  fake::settings s;
+  s.memory = fake::memory::readable;
+  s.later = true;
+  s.measures = true;
+  nodes n(2, s);
+  weft::proto::scheme_costs& costs = n[0].messages.costs().of(n[0].transport->traits().name);
+  for (int i = 0; i != 100; ++i) {
+    const payload_scheme how = costs.choose(size);
+    costs.note(how, size, size,
+               std::chrono::microseconds(
+                   (how == payload_scheme::frames) == frames_are_cheaper ? 10 : 1000));
+  }
+  shared_bytes there(n[1].messages, pattern(size));
+  bytes first(1), back(size);
+  const auto connects = begin_get(n[0].to(1), first, there.remote());
+  n.settle();
+  REQUIRE(connects->ended_with(errc::ok));
+  const auto read = begin_get(n[0].to(1), back, there.remote());
+  bool shown = false;
+  for (int quiet = 0; quiet != 2;) {
+    quiet = n.step() ? 0 : quiet + 1;
+    shown = shown || n.world.shown() != 0;
+  }
+  REQUIRE(read->ended_with(errc::ok));
+  CHECK((back == there.memory));
+  CHECK(shown != frames_are_cheaper);
+  there.end();
+  CHECK(n.clean());
+}
+
 TEST_CASE("access: any size by frames and by links that copy, also when these fail") {
   const link_kind m = some_links();
   CAPTURE(m.name);
