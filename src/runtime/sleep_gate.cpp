@@ -19,7 +19,7 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
   // Another thread's pass may have ended operations since this thread's, and saw no thread to wake.
   const bool work = is_over || core_.completions.has_for_caller() ||
                     core_.pollables.any_has_work() || core_.waits.has_ended();
-  const time_point deadline = wake_peers_and_deadline();
+  const time_point deadline = std::min(core_.timers.deadline(), rings_again());
   if (work) {
     disarm_caller(false);
     return std::nullopt;
@@ -47,22 +47,24 @@ std::optional<time_point> sleep_gate::arm_progress_thread(bool computes) noexcep
       core_.pollables.arm();
       core_.progress_reactor->watch_handles();
     }
-    const time_point deadline = wake_peers_and_deadline();
+    const time_point deadline = std::min(core_.timers.deadline(), rings_again());
     return work ? std::nullopt : std::optional(deadline);
   }
-  return core_.wakeup_deferred ? wake_peers_and_deadline() : core_.timers.deadline();
+  // A caller that sleeps or polls ends its timers itself, perhaps late: on a busy host it waits for
+  // its core.
+  const time_point timers = core_.caller.is_away() ? core_.timers.deadline() : time_point::max();
+  return core_.wakeup_deferred ? std::min(timers, rings_again()) : timers;
 }
 
 /// A peer that was neither asleep nor computing when it was rung may have gone to compute since,
 /// with a receive posted for a message in its ring: no thread polls there, and it rang no peer. A
-/// side that waits here rings again, soon at first.
-time_point sleep_gate::wake_peers_and_deadline() noexcept {
+/// side that waits here rings again, soon at first. \return when; time_point::max(): all is read
+time_point sleep_gate::rings_again() noexcept {
   core_.wake_peers();
-  const time_point deadline = core_.timers.deadline();
-  if (!core_.pollables.any_has_unconsumed()) return deadline;
+  if (!core_.pollables.any_has_unconsumed()) return time_point::max();
   const time_point again = core_.now() + until_wake_;
   until_wake_ = std::min(2 * until_wake_, longest_until_wake);
-  return std::min(deadline, again);
+  return again;
 }
 
 }  // namespace weft::runtime

@@ -39,7 +39,7 @@ class sleep_gate {
   std::optional<time_point> arm_progress_thread(bool computes) noexcept;
 
  private:
-  time_point wake_peers_and_deadline() noexcept;
+  time_point rings_again() noexcept;
 
   static constexpr std::chrono::milliseconds shortest_until_wake{1}, longest_until_wake{256};
 
