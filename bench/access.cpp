@@ -14,6 +14,7 @@
 #include "report.hpp"
 #include "stage.hpp"
 #include "support/clock.hpp"
+#include "support/job.hpp"
 #include "support/pattern.hpp"
 #include "support/stats.hpp"
 
@@ -164,7 +165,7 @@ void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand(
       "access", "Put, get and fetch_add beside messages, while the owner of the memory computes");
-  sub->add_option("--size", wanted->sizes, "Bytes of each")->check(CLI::PositiveNumber);
+  add_sizes(*sub, wanted->sizes, "Operations")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);

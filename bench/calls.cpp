@@ -11,6 +11,7 @@
 #include "report.hpp"
 #include "stage.hpp"
 #include "support/clock.hpp"
+#include "support/job.hpp"
 #include "support/pattern.hpp"
 #include "support/stats.hpp"
 
@@ -128,7 +129,7 @@ void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand(
       "calls", "Calls of an inline handler and of a coroutine beside messages there and back");
-  sub->add_option("--size", wanted->sizes, "Bytes of each")->check(CLI::PositiveNumber);
+  add_sizes(*sub, wanted->sizes, "Calls")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);

@@ -15,6 +15,7 @@
 #include "settings.hpp"
 #include "sides.hpp"
 #include "support/clock.hpp"
+#include "support/job.hpp"
 #include "support/pattern.hpp"
 #include "support/plan.hpp"
 
@@ -152,9 +153,7 @@ void act(pair_member& member, const request& wanted) {
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("device", "Reads, writes and sends of the bare RDMA device");
-  sub->add_option("--size", wanted->sizes, "Bytes of a message")
-      ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false) & CLI::Range(stamp_size, std::size_t{16} * mib));
+  add_sizes(*sub, wanted->sizes, "Messages")->check(CLI::Range(stamp_size, std::size_t{16} * mib));
   sub->add_option("--window", wanted->window, "Reads or writes in flight, for the bandwidth")
       ->check(CLI::Range(1, 64));
   sub->add_option("--rounds", wanted->rounds, "Turns of all works")->check(CLI::PositiveNumber);

@@ -176,10 +176,7 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of each layer")->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
-  sub->add_option("--size", wanted->sizes, "Bytes of a message, at most 8K: one frame")
-      ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(0, 8192));
+  add_sizes(*sub, wanted->sizes, "Messages of one frame, at most 8K")->check(CLI::Range(0, 8192));
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {

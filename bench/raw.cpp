@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "raw/raw.hpp"
+#include "support/job.hpp"
 #include "support/table.hpp"
 
 namespace weft::bench::raw_command {
@@ -95,9 +96,7 @@ void add(CLI::App& app) {
       ->check(CLI::IsMember(std::vector<std::string>{
           std::string(cache_line), std::string(slot_rate), std::string(pipelined_copy),
           std::string(cma), std::string(direct_copy), std::string(tcp_socket)}));
-  sub->add_option("--size", wanted->sizes, "Sizes of the large messages; 64K, 1M are understood")
-      ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false));
+  add_sizes(*sub, wanted->sizes, "Large messages");
   sub->add_option("--chunk", wanted->ring.chunk,
                   "Bytes of a chunk of the pipelined copy (2K to 32K make sense)")
       ->transform(CLI::AsSizeValue(false))

@@ -18,6 +18,7 @@
 #include "report.hpp"
 #include "stage.hpp"
 #include "support/clock.hpp"
+#include "support/job.hpp"
 #include "support/pattern.hpp"
 #include "support/stats.hpp"
 
@@ -146,7 +147,7 @@ void measure_all(pair_member& member, const request& wanted) {
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("stream", "A stream beside messages and a Unix socket, by turns");
-  sub->add_option("--size", wanted->sizes, "Bytes of each write")->check(CLI::PositiveNumber);
+  add_sizes(*sub, wanted->sizes, "Writes")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);

@@ -12,6 +12,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 #include "support/hosts.hpp"
+#include "support/job.hpp"
 #include "support/stats.hpp"
 
 namespace weft::bench::stripe_command {
@@ -87,9 +88,7 @@ void compare(const request& wanted) {
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("stripe", "Large messages over two links against one");
-  sub->add_option("--size", wanted->what.sizes, "Bytes of a message; a list")
-      ->delimiter(',')
-      ->capture_default_str();
+  add_sizes(*sub, wanted->what.sizes, "Messages")->capture_default_str();
   sub->add_option("--window", wanted->what.window, "Messages in flight")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -7,6 +7,7 @@
 
 #include "compare/compare.hpp"
 #include "support/affinity.hpp"
+#include "support/job.hpp"
 
 namespace weft::bench {
 namespace {
@@ -66,9 +67,7 @@ void add_collectives_command(CLI::App& app, int& exit_code) {
   patterns.emplace_back("all");
   sub->add_option("--pattern", options->pattern, "One after the other, or during a computation")
       ->check(CLI::IsMember(patterns));
-  sub->add_option("--size", options->sizes, "Bytes of a rank's part; several with commas")
-      ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false));
+  add_sizes(*sub, options->sizes, "A rank's part");
   sub->callback([options, &exit_code] {
     exit_code = compare(*options, {.bench = "collectives",
                                    .all = collectives_series(*options),

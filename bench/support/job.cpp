@@ -68,11 +68,15 @@ void add_hosts_option(CLI::App& app, bool& into) {
                "The processes on two hosts: network namespaces that are joined by a veth pair");
 }
 
-void add_job_options(CLI::App& app, job& into) {
-  app.add_option("--size", into.sizes,
-                 "Bytes of a message; several with commas; 64K, 1M are understood")
+CLI::Option* add_sizes(CLI::App& app, std::vector<std::size_t>& into, const std::string& of) {
+  return app
+      .add_option("--size", into, of + ": bytes, several with commas; 64K, 1M are understood")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false));
+}
+
+void add_job_options(CLI::App& app, job& into) {
+  add_sizes(app, into.sizes, "Messages");
   app.add_option("--effort", into.effort, "Factor on the number of samples")
       ->check(CLI::PositiveNumber);
   if (into.bench == "rate" || into.bench == "bandwidth") {

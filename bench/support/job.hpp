@@ -10,6 +10,7 @@
 
 // NOLINTNEXTLINE(readability-identifier-naming): of CLI11
 namespace CLI {
+class Option;
 class App;  // CLI/CLI.hpp takes seconds to compile, and the measured code does not need it
 }
 
@@ -82,6 +83,9 @@ inline const std::vector<std::string> kernel_classes{"S", "W", "A"};
 /// --compute-us, --ranks, --hosts, --effort. `into` must outlive the parsing; `into.bench` decides
 /// which are added.
 void add_job_options(CLI::App& app, job& into);
+
+/// The option for sizes in bytes: several with commas; 64K, 1M are understood. \param of what
+CLI::Option* add_sizes(CLI::App& app, std::vector<std::size_t>& into, const std::string& of);
 
 /// Adds --for-ms, for contestants that heed job::for_ms.
 void add_duration_option(CLI::App& app, job& into);
