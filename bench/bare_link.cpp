@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plain_loop.hpp"
-#include "runtime/small_copy.hpp"
+#include "runtime/os/small_copy.hpp"
 #include "support/spin.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/shm/factory.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::bench {

@@ -10,15 +10,15 @@ struct place_of_step {
 };
 
 /// The first that matches counts.
-constexpr std::array<place_of_step, 18> places{{{"/src/runtime/small_copy.hpp", "copy"},
+constexpr std::array<place_of_step, 18> places{{{"/src/runtime/os/small_copy.hpp", "copy"},
                                                 {"/string/", "copy"},  // memcpy of the C library
                                                 {"/src/transports/frame.hpp", "copy"},
                                                 {"/src/transports/", "ring"},
-                                                {"/src/runtime/doorbell", "ring"},
-                                                {"/src/runtime/pause.hpp", "ring"},
-                                                {"/src/runtime/progress_lock", "lock"},
-                                                {"/src/runtime/progress_core", "lock"},
-                                                {"/src/runtime/trace", "protocol"},
+                                                {"/src/runtime/sleep/doorbell", "ring"},
+                                                {"/src/runtime/os/pause.hpp", "ring"},
+                                                {"/src/runtime/lock/progress_lock", "lock"},
+                                                {"/src/runtime/progress/progress_core", "lock"},
+                                                {"/src/runtime/trace/trace", "protocol"},
                                                 {"/src/runtime/", "complete"},
                                                 {"/weft/coro/operation.hpp", "complete"},
                                                 {"/src/proto/match", "match"},

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft::bench {
 

@@ -2,7 +2,7 @@
 // A Unix socket between the two sides, if they are on one host.
 #pragma once
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/pair.hpp"
 
 namespace weft::bench {

@@ -11,7 +11,7 @@
 #include "commands.hpp"
 #include "launcher.hpp"
 #include "ranks.hpp"
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 #include "sides.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "support/spin.hpp"
 #include "transports/frame.hpp"
 #include "transports/qdma/receive_queue.hpp"

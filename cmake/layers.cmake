@@ -2,20 +2,25 @@
 # One static library per folder of src/. It links only to the layers below it.
 include_guard()
 
-# Includes relative to src/ ("runtime/engine.hpp"); never installed, never seen by users.
+# Includes relative to src/ ("runtime/progress/engine.hpp"); never installed, never seen by users.
 add_library(weft_private INTERFACE)
 target_include_directories(weft_private INTERFACE "${PROJECT_SOURCE_DIR}/src")
 
-# weft_layer(<target> [NAME <alias>] [WITHOUT <files>...] [PUBLIC <libs>...] [PRIVATE <libs>...])
+# weft_layer(<target> [NAME <alias>] [ROOMS <folders>...] [WITHOUT <files>...] [PUBLIC <libs>...] [PRIVATE <libs>...])
 #
-# Sources are the *.cpp of the calling folder except those of WITHOUT, found again at each build. A folder that holds headers
-# only becomes an interface library, so that the layers above it need not know.
+# Sources are the *.cpp of the calling folder and its rooms except those of WITHOUT, found again at each build. A folder
+# that holds headers only becomes an interface library, so that the layers above it need not know. The rooms of a layer
+# are one target: tests/layers/includes.cmake keeps them apart, and common headers are compiled once.
 function(weft_layer target)
-  cmake_parse_arguments(ARG "" "NAME" "WITHOUT;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "ROOMS;WITHOUT;PUBLIC;PRIVATE" ${ARGN})
   if(NOT ARG_NAME)
     string(REGEX REPLACE "^weft_" "" ARG_NAME ${target})
   endif()
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  foreach(room IN LISTS ARG_ROOMS)
+    file(GLOB of_room CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
+    list(APPEND sources ${of_room})
+  endforeach()
   list(TRANSFORM ARG_WITHOUT PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
   list(REMOVE_ITEM sources ${ARG_WITHOUT})
 

@@ -12,7 +12,7 @@
 
 #include "ladder/memory_channel.hpp"
 #include "ladder/way.hpp"
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 
 namespace weft::bench::ladder_command {
 namespace {

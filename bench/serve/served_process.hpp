@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft::bench {
 

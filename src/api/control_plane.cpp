@@ -8,7 +8,7 @@
 
 #include "api/core.hpp"
 #include "api/listener_state.hpp"
-#include "runtime/standard_descriptors.hpp"
+#include "runtime/descriptors/standard_descriptors.hpp"
 #include "wireup/context_address.hpp"
 #include "wireup/retry_on_bad_alloc.hpp"
 

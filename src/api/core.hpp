@@ -18,7 +18,7 @@
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::transports::qdma {
 class table;

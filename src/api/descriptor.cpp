@@ -19,7 +19,7 @@
 
 #include "api/core.hpp"
 #include "api/file_state.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft {
 

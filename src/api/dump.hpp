@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proto/pending.hpp"
-#include "runtime/dump_signal.hpp"
+#include "runtime/trace/dump_signal.hpp"
 
 namespace weft::detail {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "runtime/own_thread.hpp"
+#include "runtime/os/own_thread.hpp"
 
 namespace weft::detail {
 

@@ -17,7 +17,7 @@
 
 #include "api/option_text.hpp"
 #include "proto/peer_number.hpp"
-#include "runtime/cpu_set.hpp"
+#include "runtime/os/cpu_set.hpp"
 
 namespace weft::detail {
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <weft/error.hpp>
 
-#include "runtime/engine.hpp"
-#include "runtime/host_ranks.hpp"
+#include "runtime/cores/host_ranks.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::detail {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cpu_set.hpp"
-#include "runtime/progress_cpus.hpp"
+#include "runtime/cores/progress_cpus.hpp"
+#include "runtime/os/cpu_set.hpp"
 
 namespace weft::runtime {
 class engine;

@@ -11,7 +11,7 @@
 
 #include "api/core.hpp"
 #include "api/qdma_port.hpp"
-#include "runtime/brief_wait.hpp"
+#include "runtime/os/brief_wait.hpp"
 
 namespace weft::detail {
 

@@ -15,7 +15,7 @@
 
 #include <weft/coro/detail/timer.hpp>
 
-#include "runtime/rights.hpp"
+#include "runtime/descriptors/rights.hpp"
 
 namespace weft::qdma::detail {
 

@@ -9,7 +9,7 @@
 
 #include "api/callback_request.hpp"
 #include "api/core.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/qdma/device.hpp"
 #include "wireup/unix_socket.hpp"
 

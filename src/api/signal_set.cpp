@@ -17,7 +17,7 @@
 
 #include <weft/io/ready.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 
 namespace weft {
 

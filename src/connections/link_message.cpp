@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/printable.hpp"
+#include "runtime/os/printable.hpp"
 
 namespace weft::connections {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/printable.hpp"
+#include "runtime/os/printable.hpp"
 
 namespace weft::connections {
 

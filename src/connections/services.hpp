@@ -3,7 +3,7 @@
 
 #include "connections/transport_attempts.hpp"
 #include "connections/transport_list.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::connections {
 

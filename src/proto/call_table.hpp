@@ -21,7 +21,7 @@
 #include "proto/protocol_coroutine.hpp"
 #include "proto/sender_numbers.hpp"
 #include "proto/unexpected_queue.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 

@@ -5,7 +5,7 @@
 #include <weft/detail/message_ops.hpp>
 
 #include "proto/frames.hpp"
-#include "runtime/call_tree.hpp"
+#include "runtime/trace/call_tree.hpp"
 
 namespace weft::proto {
 

@@ -28,7 +28,7 @@
 #include "proto/secret.hpp"
 #include "proto/stream_table.hpp"
 #include "proto/unexpected_memory.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 

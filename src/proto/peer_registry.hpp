@@ -13,7 +13,7 @@
 #include <weft/message.hpp>
 
 #include "proto/peer.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 

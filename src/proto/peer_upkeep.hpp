@@ -10,8 +10,8 @@
 
 #include "proto/peer.hpp"
 #include "proto/protocol_coroutine.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/pollable.hpp"
+#include "runtime/polling/pollable.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 

@@ -8,7 +8,7 @@
 
 #include "proto/frames.hpp"
 #include "proto/messenger.hpp"
-#include "runtime/brief_wait.hpp"
+#include "runtime/os/brief_wait.hpp"
 
 namespace weft {
 

@@ -13,7 +13,7 @@
 #include <weft/remote_region.hpp>
 
 #include "proto/secret.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 

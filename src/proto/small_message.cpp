@@ -7,7 +7,7 @@
 
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
-#include "runtime/small_copy.hpp"
+#include "runtime/os/small_copy.hpp"
 
 namespace weft::proto {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "transports/wireup_message.hpp"
 
 namespace weft::transports {

@@ -10,7 +10,7 @@
 
 #include <weft/metrics.hpp>
 
-#include "runtime/pollable.hpp"
+#include "runtime/polling/pollable.hpp"
 #include "transports/counterpart.hpp"
 #include "transports/frame.hpp"
 #include "transports/frame_sink.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft::transports {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {

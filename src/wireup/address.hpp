@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft::wireup {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "transports/wireup_message.hpp"
 #include "wireup/failure.hpp"
 #include "wireup/identity.hpp"

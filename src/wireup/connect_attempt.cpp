@@ -8,7 +8,7 @@
 #include <exception>
 #include <utility>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {

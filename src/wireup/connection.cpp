@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/rights.hpp"
+#include "runtime/descriptors/rights.hpp"
 
 namespace weft::wireup {
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <memory>
 
-#include "runtime/close_on_fork.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/loop.hpp"
 #include "wireup/tcp_socket.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "transports/wireup_message.hpp"
 
 namespace weft::wireup {

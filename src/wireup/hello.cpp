@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/printable.hpp"
+#include "runtime/os/printable.hpp"
 #include "wireup/byte_io.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"

@@ -11,7 +11,7 @@
 #include <exception>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/connection.hpp"
 #include "wireup/job_book.hpp"
 #include "wireup/listener.hpp"

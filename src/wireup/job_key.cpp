@@ -13,7 +13,7 @@
 #include <cstring>
 #include <weft/error.hpp>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "wireup/random.hpp"
 
 namespace weft::wireup {

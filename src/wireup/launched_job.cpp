@@ -15,7 +15,7 @@
 #include <vector>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/connection.hpp"
 #include "wireup/hello.hpp"
 #include "wireup/job.hpp"

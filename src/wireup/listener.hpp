@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/close_on_fork.hpp"
-#include "runtime/fd.hpp"
-#include "runtime/spare_fd.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
+#include "runtime/descriptors/fd.hpp"
+#include "runtime/descriptors/spare_fd.hpp"
 #include "wireup/loop.hpp"
 
 namespace weft::wireup {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "wireup/address.hpp"
 #include "wireup/identity.hpp"
 #include "wireup/listener.hpp"

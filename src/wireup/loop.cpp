@@ -12,8 +12,8 @@
 #include <utility>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
-#include "runtime/standard_descriptors.hpp"
+#include "runtime/descriptors/standard_descriptors.hpp"
+#include "runtime/os/errno_hint.hpp"
 
 namespace weft::wireup {
 

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/disposal.hpp"
-#include "runtime/exit_gate.hpp"
+#include "runtime/descriptors/disposal.hpp"
+#include "runtime/os/exit_gate.hpp"
 #include "wireup/asio.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/retry_on_bad_alloc.hpp"

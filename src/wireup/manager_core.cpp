@@ -9,7 +9,7 @@
 #include <exception>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/tcp_socket.hpp"
 #include "wireup/unix_socket.hpp"
 

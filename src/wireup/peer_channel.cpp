@@ -10,7 +10,7 @@
 #include <utility>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/locator.hpp"
 
 namespace weft::wireup {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/name_lookup.hpp"
 
 namespace weft::wireup {

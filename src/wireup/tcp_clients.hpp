@@ -6,7 +6,7 @@
 #include <deque>
 #include <memory>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "wireup/tcp_answering.hpp"
 
 namespace weft::wireup {

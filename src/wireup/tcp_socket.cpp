@@ -17,7 +17,7 @@
 #include <memory>
 #include <weft/error.hpp>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "wireup/byte_io.hpp"
 
 namespace weft::wireup {

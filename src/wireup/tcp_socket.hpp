@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"

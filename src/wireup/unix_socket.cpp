@@ -18,8 +18,8 @@
 
 #include "wireup/random.hpp"
 
-#include "runtime/printable.hpp"
-#include "runtime/rights.hpp"
+#include "runtime/descriptors/rights.hpp"
+#include "runtime/os/printable.hpp"
 
 namespace weft::wireup {
 

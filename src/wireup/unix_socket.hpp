@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "transports/wireup_message.hpp"
 #include "wireup/identity.hpp"
 
@@ -43,8 +43,9 @@ std::string to_text(const context_id& id);
 std::optional<context_id> id_from_text(std::string_view text);
 
 /// All sockets are SOCK_SEQPACKET, do not block, and close when the process executes another. They
-/// let no descriptors in (runtime/rights.hpp): any user of this host can connect, and take a name.
-/// A caller that has checked the process at the other end, and expects descriptors, changes that.
+/// let no descriptors in (runtime/descriptors/rights.hpp): any user of this host can connect, and
+/// take a name. A caller that has checked the process at the other end, and expects descriptors,
+/// changes that.
 opened listen_abstract(const std::string& name);
 /// EAGAIN: the listener's queue is full, try again later. ECONNREFUSED: no process listens.
 /// \param where closes the socket, in which the other side can leave descriptors; null: its owner

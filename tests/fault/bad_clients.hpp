@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace fault {
 

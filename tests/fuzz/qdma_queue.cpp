@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "target.hpp"
 #include "transports/qdma/table.hpp"
 

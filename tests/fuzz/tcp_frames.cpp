@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "target.hpp"
 #include "transports/tcp/port.hpp"
 

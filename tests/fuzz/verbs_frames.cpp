@@ -4,7 +4,7 @@
 // not affected.
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/verbs_fabric.hpp"
 #include "target.hpp"
 #include "transports/verbs/transport.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proto/frames.hpp"
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/transport.hpp"
 
 namespace hostile {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "board.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace hostile {
 

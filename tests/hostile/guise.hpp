@@ -13,7 +13,7 @@
 
 #include "board.hpp"
 #include "ear.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "settings.hpp"
 #include "support/dice.hpp"
 #include "wireup/connection_manager.hpp"

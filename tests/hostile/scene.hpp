@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "guise.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace hostile {
 

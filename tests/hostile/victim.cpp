@@ -10,7 +10,7 @@
 
 #include "gauge.hpp"
 #include "honest.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "services.hpp"
 
 namespace hostile {

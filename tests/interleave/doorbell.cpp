@@ -2,13 +2,13 @@
 // The doorbell: a sender of some messages, and a thread that sleeps whenever it has seen all of
 // them.
 // clang-format off
-// always: src/runtime/doorbell.cpp: map_own(memory_, page_size) => named(map_own(memory_, page_size), memory_)
-// always: src/runtime/doorbell.cpp: map_from_peer(page, page_size, false) => named(map_from_peer(page, page_size, false), page)
-// mutation DROP_FENCE: src/runtime/doorbell.cpp: if (!heavy_fence() && !must_fence_) settle(); => nothing
-// mutation SAME_ODD_VALUE: src/runtime/doorbell.hpp: (now & ~3u) + 4 + state => state
-// mutation NEVER_RING: src/runtime/doorbell.hpp: now == rung_asleep_) [[likely]] => true) [[likely]]
-// mutation SEND_UNFENCED: src/runtime/doorbell.hpp: if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst); => nothing
-// mutation SEND_WITH_A_LIGHT_FENCE: src/runtime/doorbell.hpp: if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst); => if (must_fence_) std::atomic_thread_fence(std::memory_order_acq_rel);
+// always: src/runtime/sleep/doorbell.cpp: map_own(memory_, page_size) => named(map_own(memory_, page_size), memory_)
+// always: src/runtime/sleep/doorbell.cpp: map_from_peer(page, page_size, false) => named(map_from_peer(page, page_size, false), page)
+// mutation DROP_FENCE: src/runtime/sleep/doorbell.cpp: if (!heavy_fence() && !must_fence_) settle(); => nothing
+// mutation SAME_ODD_VALUE: src/runtime/sleep/doorbell.hpp: (now & ~3u) + 4 + state => state
+// mutation NEVER_RING: src/runtime/sleep/doorbell.hpp: now == rung_asleep_) [[likely]] => true) [[likely]]
+// mutation SEND_UNFENCED: src/runtime/sleep/doorbell.hpp: if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst); => nothing
+// mutation SEND_WITH_A_LIGHT_FENCE: src/runtime/sleep/doorbell.hpp: if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst); => if (must_fence_) std::atomic_thread_fence(std::memory_order_acq_rel);
 // clang-format on
 #include "substitute.hpp"
 
@@ -17,7 +17,7 @@
 
 #include <memory>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "scenario.hpp"
 
 namespace weft::runtime {
@@ -32,7 +32,7 @@ mapping named(mapping m, const unique_fd& file) {
 
 }  // namespace weft::runtime
 
-#include "runtime/doorbell.cpp"
+#include "runtime/sleep/doorbell.cpp"
 
 namespace {
 bool refused = false;  // whether the kernel refuses membarrier, in this run

@@ -3,10 +3,10 @@
 // it, whether the kernel makes fences for other threads or not.
 // tests/models/followers.pml has a third thread, which gets the place.
 // clang-format off
-// mutation FOLLOW_UNFENCED: src/runtime/leadership.cpp: std::atomic_thread_fence(std::memory_order_seq_cst);  // the count above is not one on arm64 => ;
-// mutation FOLLOW_WITHOUT_MEMBARRIER: src/runtime/leadership.cpp: private_fence(); => static_cast<void>(0);
-// mutation NOTIFY_UNFENCED: src/runtime/leadership.hpp: std::atomic_thread_fence(std::memory_order_seq_cst); => ;
-// mutation SLEEP_UNASKED: src/runtime/leadership.cpp: if (done.load(std::memory_order_acquire)) wake_done(); => nothing
+// mutation FOLLOW_UNFENCED: src/runtime/lock/leadership.cpp: std::atomic_thread_fence(std::memory_order_seq_cst);  // the count above is not one on arm64 => ;
+// mutation FOLLOW_WITHOUT_MEMBARRIER: src/runtime/lock/leadership.cpp: private_fence(); => static_cast<void>(0);
+// mutation NOTIFY_UNFENCED: src/runtime/lock/leadership.hpp: std::atomic_thread_fence(std::memory_order_seq_cst); => ;
+// mutation SLEEP_UNASKED: src/runtime/lock/leadership.cpp: if (done.load(std::memory_order_acquire)) wake_done(); => nothing
 // clang-format on
 #include "waits.hpp"
 
@@ -55,8 +55,8 @@ inline unsigned get_id() {
 }  // namespace this_thread
 }  // namespace weft::std
 
-#include "runtime/leadership.cpp"
-#include "runtime/progress_lock.cpp"
+#include "runtime/lock/leadership.cpp"
+#include "runtime/lock/progress_lock.cpp"
 
 namespace {
 bool refused = false;  // whether the kernel refuses membarrier, in this run

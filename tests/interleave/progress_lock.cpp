@@ -2,20 +2,20 @@
 // The progress lock: one thread that leads, and is biased at first, and one that tries to take it,
 // or takes it.
 // clang-format off
-// always: src/runtime/progress_lock.cpp: row_until_biased = 1000 => row_until_biased = 1
-// mutation DROP_FENCE: src/runtime/progress_lock.cpp: if (!private_fence()) can_bias_.store(false, std::memory_order_relaxed); => nothing
-// mutation IGNORE_FAVOURED: src/runtime/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => false;
-// mutation KEEP_HOLDING: src/runtime/progress_lock.hpp: unlock_unrevoked(); => nothing
-// mutation GIVE_RELAXED: src/runtime/progress_lock.hpp: word_.store(0, std::memory_order_release) => word_.store(0, std::memory_order_relaxed)
-// mutation TAKE_RELAXED: src/runtime/progress_lock.hpp: word_.exchange(1, std::memory_order_acquire) => word_.exchange(1, std::memory_order_relaxed)
-// mutation WAIT_RELAXED: src/runtime/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => bias_owner_holds_.load(std::memory_order_relaxed) != 0;
-// mutation UNLOCK_RELAXED: src/runtime/progress_lock.hpp: bias_owner_holds_.store(0, std::memory_order_release); => bias_owner_holds_.store(0, std::memory_order_relaxed);
+// always: src/runtime/lock/progress_lock.cpp: row_until_biased = 1000 => row_until_biased = 1
+// mutation DROP_FENCE: src/runtime/lock/progress_lock.cpp: if (!private_fence()) can_bias_.store(false, std::memory_order_relaxed); => nothing
+// mutation IGNORE_FAVOURED: src/runtime/lock/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => false;
+// mutation KEEP_HOLDING: src/runtime/lock/progress_lock.hpp: unlock_unrevoked(); => nothing
+// mutation GIVE_RELAXED: src/runtime/lock/progress_lock.hpp: word_.store(0, std::memory_order_release) => word_.store(0, std::memory_order_relaxed)
+// mutation TAKE_RELAXED: src/runtime/lock/progress_lock.hpp: word_.exchange(1, std::memory_order_acquire) => word_.exchange(1, std::memory_order_relaxed)
+// mutation WAIT_RELAXED: src/runtime/lock/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => bias_owner_holds_.load(std::memory_order_relaxed) != 0;
+// mutation UNLOCK_RELAXED: src/runtime/lock/progress_lock.hpp: bias_owner_holds_.store(0, std::memory_order_release); => bias_owner_holds_.store(0, std::memory_order_relaxed);
 // clang-format on
 #include "substitute.hpp"
 
 #include <memory>
 
-#include "runtime/progress_lock.cpp"
+#include "runtime/lock/progress_lock.cpp"
 #include "scenario.hpp"
 
 namespace weft::runtime {

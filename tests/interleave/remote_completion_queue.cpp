@@ -2,15 +2,15 @@
 // The remote completion queue: every operation comes out once, and the operations of one thread in
 // their order.
 // clang-format off
-// mutation TAKE_IN_TWO_STEPS: src/runtime/remote_completion_queue.hpp: head_.exchange(nullptr, std::memory_order_acquire); => head_.load(); head_.store(nullptr);
-// mutation FORGET_THE_REST: src/runtime/remote_completion_queue.hpp: op.next = top; => op.next = nullptr;
+// mutation TAKE_IN_TWO_STEPS: src/runtime/completion/remote_completion_queue.hpp: head_.exchange(nullptr, std::memory_order_acquire); => head_.load(); head_.store(nullptr);
+// mutation FORGET_THE_REST: src/runtime/completion/remote_completion_queue.hpp: op.next = top; => op.next = nullptr;
 // clang-format on
 #include "substitute.hpp"
 
 #include <array>
 #include <memory>
 
-#include "runtime/remote_completion_queue.hpp"
+#include "runtime/completion/remote_completion_queue.hpp"
 #include "scenario.hpp"
 
 namespace {

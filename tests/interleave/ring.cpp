@@ -97,7 +97,7 @@ inline void* memcpy(void* to, const void* from, size_t n) noexcept {
 }
 }  // namespace weft::std
 
-#include "runtime/doorbell.cpp"
+#include "runtime/sleep/doorbell.cpp"
 #include "transports/link.cpp"
 #include "transports/shm/link.cpp"
 #include "transports/shm/ring_receiver.cpp"

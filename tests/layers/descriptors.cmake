@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails where a descriptor that another process has made could be closed on a thread that matters: its last close may
-# block for any time (src/runtime/disposal.hpp). Such descriptors come by the calls below, so those are made in few
-# places, and what they return ends in a disposal.
+# block for any time (src/runtime/descriptors/disposal.hpp). Such descriptors come by the calls below, so those are made
+# in few places, and what they return ends in a disposal.
 cmake_minimum_required(VERSION 3.25)
 
 # What only the named files may contain, and what the others do instead.
 set(rules accept receive unix_socket close replace asio_descriptor)
 set(accept "[^a-z_]::accept4?\\(")
-set(accept_files runtime/disposal.cpp runtime/spare_fd.hpp wireup/unix_socket.cpp transports/tcp/socket.cpp)
+set(accept_files runtime/descriptors/disposal.cpp runtime/descriptors/spare_fd.hpp wireup/unix_socket.cpp
+  transports/tcp/socket.cpp)
 set(accept_cure "call wireup::accept_one with a disposal")
 set(receive "(recvmsg|recvmmsg)\\(|SCM_RIGHTS")
-set(receive_files runtime/disposal.cpp runtime/remote_wakeup.cpp runtime/rights.hpp wireup/unix_socket.cpp
-  transports/tcp/port.cpp)  # the last one: of TCP
+set(receive_files runtime/descriptors/disposal.cpp runtime/descriptors/remote_wakeup.cpp
+  runtime/descriptors/rights.hpp wireup/unix_socket.cpp transports/tcp/port.cpp)  # the last one: of TCP
 set(receive_cure "call wireup::receive_packet with a disposal")
 set(unix_socket "::socket(pair)?\\(AF_(UNIX|LOCAL)")
-set(unix_socket_files runtime/remote_wakeup.cpp wireup/unix_socket.cpp)
+set(unix_socket_files runtime/descriptors/remote_wakeup.cpp wireup/unix_socket.cpp)
 set(unix_socket_cure "call wireup::listen_abstract or connect_abstract")
 # Of weft's own descriptors; wireup/connection.cpp and listener.cpp: of TCP; regions.cpp: of a memory file whose mapping
 # ends in the disposal.
 set(close "[^a-z_]::close\\(")
-set(close_files runtime/fd.hpp runtime/disposal.cpp runtime/ending_thread.cpp runtime/close_on_fork.cpp
-  runtime/standard_descriptors.cpp runtime/file_calls.cpp wireup/unix_socket.cpp wireup/connection.cpp
-  wireup/listener.cpp transports/shm/regions.cpp api/file.cpp api/signal_set.cpp bindings/ofi/sleeper.cpp)
+set(close_files runtime/descriptors/fd.hpp runtime/descriptors/disposal.cpp runtime/descriptors/ending_thread.cpp
+  runtime/descriptors/close_on_fork.cpp runtime/descriptors/standard_descriptors.cpp runtime/files/file_calls.cpp
+  wireup/unix_socket.cpp wireup/connection.cpp wireup/listener.cpp transports/shm/regions.cpp api/file.cpp
+  api/signal_set.cpp bindings/ofi/sleeper.cpp)
 set(close_cure "let a unique_fd close it, with a disposal if it came from another process")
 set(replace "::dup[23]\\(")  # closes the file that had the number
-set(replace_files runtime/spare_fd.hpp runtime/close_on_fork.cpp)
+set(replace_files runtime/descriptors/spare_fd.hpp runtime/descriptors/close_on_fork.cpp)
 set(replace_cure "${close_cure}")
 # Asio's objects close on the thread of their owner: these release what they have to the disposal.
 set(asio_descriptor "stream_descriptor [a-z_]+;|[^a-z_]socket_\\.close\\(")

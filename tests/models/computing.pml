@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computing (src/runtime/compute_phase.cpp, progress_thread.cpp, caller_loop.cpp; docs/threading.md): the
+// Computing (src/runtime/progress/compute_phase.cpp, progress_thread.cpp, caller_loop.cpp; docs/threading.md): the
 // caller goes to user code with operations outstanding, the progress thread takes over when it is rung or when its tick
 // finds that the caller computes, and the caller comes back. Frames that need a reaction come through a ring: its sender
 // rings once per odd value of `computing`, unless it changes within a moment, and wakes the peer as long as the frames are not seen. Or they come on a socket,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doorbell (src/runtime/doorbell.hpp) and all that may have to wake the thread inside run()
-// (src/runtime/sleep_gate.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
+// The doorbell (src/runtime/sleep/doorbell.hpp) and all that may have to wake the thread inside run()
+// (src/runtime/progress/sleep_gate.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
 // that ends an operation with the progress lock held. The model is wrong if the caller sleeps with no bell rung and no process or
 // thread left to ring it, while there is work for the caller. The progress lock has another model; here it is a plain lock.
-// BY_CALLS: a caller that sleeps by its own calls (src/runtime/external_polling.cpp) and sees its bells on the way.
+// BY_CALLS: a caller that sleeps by its own calls (src/runtime/progress/external_polling.cpp) and sees its bells on the way.
 // cc: -DSAFETY
 // long: -DMEMBARRIER_REFUSED
 // long: -DBY_CALLS

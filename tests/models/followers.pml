@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads inside run() (src/runtime/leadership.cpp): one leads, the others
+// Several threads inside run() (src/runtime/lock/leadership.cpp): one leads, the others
 // wait for their end or for its place. The leader ends the operations of the others and then checks whether there is a follower;
 // a follower counts itself and then checks its end. The model is wrong if a thread sleeps although
 // its end has come, or no thread leads, and no thread is left to wake it, and if two lead.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress lock (src/runtime/progress_lock.hpp): threads that lead in turn, and are biased then, and threads that do not. At most
+// The progress lock (src/runtime/lock/progress_lock.hpp): threads that lead in turn, and are biased then, and threads that do not. At most
 // one holds it at a time, and no thread waits for ever. Counts that decide when to bias again are left out: the model
 // biases again at any time when the code might.
 // cc: -DSAFETY

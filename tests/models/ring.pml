@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of shared memory: its writer (src/transports/shm/link.cpp), its reader (port.cpp), and how each wakes the
-// other (src/runtime/doorbell.hpp). Sizes are in lines; the ring is so short that it wraps around. Either process may
+// other (src/runtime/sleep/doorbell.hpp). Sizes are in lines; the ring is so short that it wraps around. Either process may
 // be killed between any two steps. The model is wrong if a frame is delivered that is not whole, not in order, or
 // overwritten while it is read, and if a process sleeps with no bell rung while there is a frame, or room, for it.
 // That a bell is rung once per sleep only is left out here: doorbell.pml has it.

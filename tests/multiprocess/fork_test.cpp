@@ -10,7 +10,7 @@
 
 #include <weft/weft.hpp>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

@@ -10,7 +10,7 @@
 #include <future>
 #include <string>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 #include "wireup/address.hpp"
 #include "wireup/connection_manager.hpp"

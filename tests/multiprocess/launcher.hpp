@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 
 namespace weft::tests {

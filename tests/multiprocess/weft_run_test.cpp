@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "launcher.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
 

@@ -8,7 +8,7 @@
 #include <queue>
 #include <vector>
 
-#include "runtime/clock.hpp"
+#include "runtime/os/clock.hpp"
 #include "scale/network.hpp"
 #include "transports/frame_sink.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <weft/coro/detail/detached_task.hpp>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "scale/fabric.hpp"
 #include "scale/rank.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "sim/log.hpp"
 #include "sim/plan.hpp"
 #include "support/hostile_frames.hpp"

@@ -16,8 +16,8 @@
 
 #include <weft/weft.hpp>
 
-#include "runtime/doorbell.hpp"
-#include "runtime/membarrier.hpp"
+#include "runtime/os/membarrier.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

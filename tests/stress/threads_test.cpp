@@ -13,7 +13,7 @@
 
 #include <weft/weft.hpp>
 
-#include "runtime/progress_lock.hpp"
+#include "runtime/lock/progress_lock.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <vector>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 
 namespace weft::tests {

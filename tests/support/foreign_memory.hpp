@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/foreign_memory.hpp"
+#include "runtime/os/foreign_memory.hpp"
 #include "support/skip.hpp"
 
 namespace weft::tests {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "transports/verbs/transport.hpp"

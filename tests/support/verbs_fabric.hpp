@@ -20,7 +20,7 @@
 
 #include <weft/error.hpp>
 
-#include "runtime/event_fd.hpp"
+#include "runtime/descriptors/event_fd.hpp"
 #include "transports/verbs/device.hpp"
 
 namespace weft::tests {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 #include "support/catch.hpp"
 #include "weft-mpirun/command.hpp"
 #include "weft-mpirun/launcher.hpp"

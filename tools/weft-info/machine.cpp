@@ -18,12 +18,12 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/cpu_set.hpp"
-#include "runtime/fd.hpp"
-#include "runtime/file_calls.hpp"
-#include "runtime/membarrier.hpp"
-#include "runtime/rights.hpp"
-#include "runtime/wait_set.hpp"
+#include "runtime/descriptors/fd.hpp"
+#include "runtime/descriptors/rights.hpp"
+#include "runtime/files/file_calls.hpp"
+#include "runtime/os/cpu_set.hpp"
+#include "runtime/os/membarrier.hpp"
+#include "runtime/sleep/wait_set.hpp"
 #include "transports/shm/factory.hpp"
 
 namespace weft::info {

@@ -26,7 +26,7 @@
 #include "collectives.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 #include "sizes.hpp"
 #include "versions.hpp"
 

@@ -16,7 +16,7 @@
 #include "launcher.hpp"
 #include "options.hpp"
 #include "provider.hpp"
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 #include "verify.hpp"
 #include "watch.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 
 namespace weft::mpirun {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "wireup/asio.hpp"
 
 namespace weft::run {

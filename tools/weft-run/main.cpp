@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "options.hpp"
-#include "runtime/errno_hint.hpp"
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "supervisor.hpp"
 
 int main(int argc, char** argv) {

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "runtime/cpu_set.hpp"
+#include "runtime/os/cpu_set.hpp"
 
 namespace weft::run {
 

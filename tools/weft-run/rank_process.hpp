@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fd.hpp"
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/fd.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 
 namespace weft::run {
 

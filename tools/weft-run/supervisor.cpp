@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 
 namespace weft::run {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/event_fd.hpp"
+#include "runtime/descriptors/event_fd.hpp"
 #include "transports/fake/world.hpp"
 
 namespace weft::transports::fake {

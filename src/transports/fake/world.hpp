@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/clock.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/os/clock.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/fake/wire.hpp"
 
 namespace weft::transports::fake {

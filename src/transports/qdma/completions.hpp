@@ -8,8 +8,8 @@
 
 #include <weft/rendezvous.hpp>
 
-#include "runtime/memory_file.hpp"
-#include "runtime/second_queue.hpp"
+#include "runtime/completion/second_queue.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/receive_queue.hpp"
 
 namespace weft::transports::qdma {

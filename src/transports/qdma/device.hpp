@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/qdma/event.hpp"
 #include "transports/qdma/peer.hpp"
 #include "transports/qdma/shared_segment.hpp"

@@ -7,7 +7,7 @@
 
 #include <weft/rendezvous.hpp>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::qdma {

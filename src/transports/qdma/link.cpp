@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "runtime/pause.hpp"
-#include "runtime/small_copy.hpp"
+#include "runtime/os/pause.hpp"
+#include "runtime/os/small_copy.hpp"
 #include "transports/qdma/transport.hpp"
 
 namespace weft::transports::qdma {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/peer.hpp"
 #include "transports/qdma/transfers.hpp"
 #include "transports/transport.hpp"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <new>
 
-#include "runtime/brief_wait.hpp"
+#include "runtime/os/brief_wait.hpp"
 #include "transports/qdma/transport.hpp"
 
 namespace weft::transports::qdma {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/doorbell.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/qdma/link.hpp"
 #include "transports/qdma/peer.hpp"
 

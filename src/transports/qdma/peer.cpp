@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/foreign_memory.hpp"
+#include "runtime/os/foreign_memory.hpp"
 
 namespace weft::transports::qdma {
 

@@ -9,7 +9,7 @@
 
 #include <weft/error.hpp>
 
-#include "runtime/doorbell.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/regions.hpp"
 

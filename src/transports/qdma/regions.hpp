@@ -8,7 +8,7 @@
 
 #include <weft/qdma.hpp>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/wire.hpp"
 #include "transports/transport.hpp"

@@ -2,7 +2,7 @@
 // The memory that a context shows to all that meet it: its queues, its region directory, its arena.
 #pragma once
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/regions.hpp"
 #include "transports/qdma/wire.hpp"
 #include "transports/wireup_message.hpp"

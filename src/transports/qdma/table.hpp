@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/wire.hpp"
 

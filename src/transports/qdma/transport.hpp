@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/blocked_links.hpp"
 #include "transports/qdma/pair.hpp"
 #include "transports/qdma/senders.hpp"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::self {

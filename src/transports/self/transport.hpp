@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::self {

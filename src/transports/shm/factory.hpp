@@ -8,7 +8,7 @@
 
 #include <weft/ring_read_policy.hpp>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/shm/stores.hpp"
 #include "transports/transport.hpp"
 

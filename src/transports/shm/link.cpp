@@ -5,8 +5,8 @@
 #include <cstring>
 #include <new>
 
-#include "runtime/pause.hpp"
-#include "runtime/small_copy.hpp"
+#include "runtime/os/pause.hpp"
+#include "runtime/os/small_copy.hpp"
 #include "transports/shm/stores.hpp"
 #include "transports/shm/transport.hpp"
 

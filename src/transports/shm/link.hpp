@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/doorbell.hpp"
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/shm/wire.hpp"
 
 namespace weft::transports::shm {

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <new>
 
-#include "runtime/foreign_memory.hpp"
-#include "runtime/membarrier.hpp"
-#include "runtime/pause.hpp"
+#include "runtime/os/foreign_memory.hpp"
+#include "runtime/os/membarrier.hpp"
+#include "runtime/os/pause.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {

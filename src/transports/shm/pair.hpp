@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/doorbell.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/shm/link.hpp"
 #include "transports/shm/regions.hpp"
 #include "transports/shm/ring_receiver.hpp"

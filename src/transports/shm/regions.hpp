@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "transports/shm/wire.hpp"
 
 namespace weft::transports::shm {

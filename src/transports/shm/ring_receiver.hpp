@@ -2,8 +2,8 @@
 // The receiving end of a ring.
 #pragma once
 
-#include "runtime/doorbell.hpp"
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/shm/wire.hpp"
 
 namespace weft::transports::shm {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/doorbell.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/blocked_links.hpp"
 #include "transports/shm/pair.hpp"
 #include "transports/shm/regions.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/close_on_fork.hpp"
-#include "runtime/spare_fd.hpp"
-#include "runtime/wait_set.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
+#include "runtime/descriptors/spare_fd.hpp"
+#include "runtime/sleep/wait_set.hpp"
 #include "transports/tcp/proof.hpp"
 #include "transports/tcp/socket.hpp"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 
 namespace weft::transports::tcp {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::tcp {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/held_back_signal.hpp"
+#include "runtime/os/held_back_signal.hpp"
 
 namespace weft::transports::tcp {
 

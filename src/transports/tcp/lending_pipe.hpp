@@ -6,8 +6,8 @@
 
 #include <weft/message.hpp>
 
-#include "runtime/close_on_fork.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft::transports::tcp {
 

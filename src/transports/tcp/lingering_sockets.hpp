@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 
-#include "runtime/close_on_fork.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
+#include "runtime/descriptors/fd.hpp"
 
 namespace weft::transports::tcp {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "runtime/printable.hpp"
+#include "runtime/os/printable.hpp"
 #include "transports/tcp/transport.hpp"
 
 namespace weft::transports::tcp {

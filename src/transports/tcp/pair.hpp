@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/close_on_fork.hpp"
-#include "runtime/wait_set.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
+#include "runtime/sleep/wait_set.hpp"
 #include "transports/tcp/link.hpp"
 #include "transports/tcp/port.hpp"
 #include "transports/tcp/socket_connector.hpp"

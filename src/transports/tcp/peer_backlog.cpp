@@ -13,7 +13,7 @@
 #include <cstring>
 #include <optional>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace weft::transports::tcp {

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "transports/tcp/address.hpp"
 
 namespace weft::transports::tcp {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/tcp/acceptor.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/tcp/lending_pipe.hpp"

@@ -10,7 +10,7 @@
 
 #include <weft/eager_operation.hpp>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/registration_cache.hpp"
 #include "transports/transport.hpp"
 

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/brief_wait.hpp"
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/brief_wait.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "transports/verbs/addresses.hpp"
 #include "transports/verbs/locked_memory.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 
 namespace weft::transports::verbs {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/brief_wait.hpp"
+#include "runtime/os/brief_wait.hpp"
 #include "transports/verbs/addresses.hpp"
 #include "transports/verbs/transport.hpp"
 

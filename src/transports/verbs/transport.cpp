@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/errno_hint.hpp"
+#include "runtime/os/errno_hint.hpp"
 #include "transports/verbs/work.hpp"
 
 namespace weft::transports::verbs {

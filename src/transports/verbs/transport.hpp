@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/engine.hpp"
-#include "runtime/event_fd.hpp"
+#include "runtime/descriptors/event_fd.hpp"
+#include "runtime/progress/engine.hpp"
 #include "transports/verbs/completions.hpp"
 #include "transports/verbs/factory.hpp"
 #include "transports/verbs/pair.hpp"

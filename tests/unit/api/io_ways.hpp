@@ -14,8 +14,8 @@
 
 #include <weft/weft.hpp>
 
-#include "runtime/fd.hpp"
-#include "runtime/wait_set.hpp"
+#include "runtime/descriptors/fd.hpp"
+#include "runtime/sleep/wait_set.hpp"
 #include "support/catch.hpp"
 
 namespace weft::tests {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "far_side.hpp"
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 
 namespace weft::test {
 

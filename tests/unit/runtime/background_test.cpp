@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "chore.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

@@ -10,8 +10,8 @@
 #include <functional>
 #include <memory>
 
-#include "runtime/close_on_fork.hpp"
-#include "runtime/fd.hpp"
+#include "runtime/descriptors/close_on_fork.hpp"
+#include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 
 using weft::runtime::close_on_fork;

@@ -4,7 +4,7 @@
 
 #include <weft/coro/executor.hpp>
 
-#include "runtime/completion_queue.hpp"
+#include "runtime/completion/completion_queue.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

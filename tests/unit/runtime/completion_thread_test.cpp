@@ -10,8 +10,8 @@
 #include <pthread.h>
 
 #include "chore.hpp"
-#include "runtime/completion_thread.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/completion/completion_thread.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 
-#include "runtime/cpu_set.hpp"
+#include "runtime/os/cpu_set.hpp"
 #include "support/catch.hpp"
 
 namespace weft::runtime {

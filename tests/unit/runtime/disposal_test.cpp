@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/memory_file.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "support/catch.hpp"
 #include "support/lingering.hpp"
 #include "support/seccomp.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "chore.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/event_fd.hpp"
+#include "runtime/descriptors/event_fd.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

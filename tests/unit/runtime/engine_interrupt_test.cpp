@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "chore.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

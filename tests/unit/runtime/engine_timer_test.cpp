@@ -2,7 +2,7 @@
 // Timers that are due while their thread does not run.
 #include <thread>
 
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/engine.hpp"
-#include "runtime/file_calls.hpp"
+#include "runtime/files/file_calls.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 #include "support/seccomp.hpp"
 #include "support/skip.hpp"

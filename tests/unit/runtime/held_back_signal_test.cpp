@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limit on file size: the kernel raises SIGXFSZ, and weft reports an error.
-#include "runtime/held_back_signal.hpp"
+#include "runtime/os/held_back_signal.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,9 +11,9 @@
 
 #include <weft/error.hpp>
 
-#include "runtime/call_tree.hpp"
-#include "runtime/memory_file.hpp"
-#include "runtime/trace.hpp"
+#include "runtime/descriptors/memory_file.hpp"
+#include "runtime/trace/call_tree.hpp"
+#include "runtime/trace/trace.hpp"
 #include "support/catch.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/host_ranks.hpp"
+#include "runtime/cores/host_ranks.hpp"
 
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // External loops, with more threads than cores.
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

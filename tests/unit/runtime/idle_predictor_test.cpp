@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/idle_predictor.hpp"
+#include "runtime/progress/idle_predictor.hpp"
 #include "support/catch.hpp"
 
 using namespace std::chrono_literals;

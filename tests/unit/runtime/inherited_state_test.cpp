@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program under a parent that ignores signals and has closed the standard descriptors.
-#include "runtime/inherited_state.hpp"
+#include "runtime/descriptors/inherited_state.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

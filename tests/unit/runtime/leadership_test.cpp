@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "runtime/leadership.hpp"
+#include "runtime/lock/leadership.hpp"
 #include "support/catch.hpp"
 
 using weft::runtime::leadership;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "runtime/poll_order.hpp"
+#include "runtime/polling/poll_order.hpp"
 #include "support/catch.hpp"
 
 using weft::poll_policy;

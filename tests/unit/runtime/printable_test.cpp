@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/printable.hpp"
+#include "runtime/os/printable.hpp"
 #include "support/catch.hpp"
 
 namespace weft::runtime {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where progress threads run, on machines of several kinds.
-#include "runtime/progress_cpus.hpp"
+#include "runtime/cores/progress_cpus.hpp"
 
 #include <string>
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "runtime/progress_lock.hpp"
+#include "runtime/lock/progress_lock.hpp"
 #include "support/catch.hpp"
 #include "support/seccomp.hpp"
 #include "support/skip.hpp"

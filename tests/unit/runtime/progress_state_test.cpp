@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "chore.hpp"
-#include "runtime/engine.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

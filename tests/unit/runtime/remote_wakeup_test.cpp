@@ -10,7 +10,7 @@
 
 #include <weft/error.hpp>
 
-#include "runtime/remote_wakeup.hpp"
+#include "runtime/descriptors/remote_wakeup.hpp"
 #include "support/catch.hpp"
 #include "support/lingering.hpp"
 

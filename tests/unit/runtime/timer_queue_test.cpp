@@ -3,7 +3,7 @@
 #include <chrono>
 #include <vector>
 
-#include "runtime/timer_queue.hpp"
+#include "runtime/completion/timer_queue.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

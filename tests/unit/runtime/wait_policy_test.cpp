@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policy of waiting under virtual time: ranks that pass a token round, neighbours that compute,
 // and a scheduler with time slices.
-#include "runtime/wait_policy.hpp"
+#include "runtime/sleep/wait_policy.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -8,8 +8,8 @@
 #include <string>
 #include <weft/error.hpp>
 
-#include "runtime/event_fd.hpp"
-#include "runtime/wait_set.hpp"
+#include "runtime/descriptors/event_fd.hpp"
+#include "runtime/sleep/wait_set.hpp"
 #include "support/catch.hpp"
 
 namespace weft::runtime::test {

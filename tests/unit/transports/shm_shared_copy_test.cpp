@@ -4,8 +4,8 @@
 
 #include "shm_two.hpp"
 
-#include "runtime/engine.hpp"
-#include "runtime/event_fd.hpp"
+#include "runtime/descriptors/event_fd.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/foreign_memory.hpp"
 #include "support/pattern.hpp"
 #include "transports/shm/shared_copy.hpp"

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "runtime/rights.hpp"
+#include "runtime/descriptors/rights.hpp"
 #include "support/catch.hpp"
 #include "support/descriptors.hpp"
 #include "support/skip.hpp"

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/descriptors/remote_wakeup.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <linux/filter.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <weft/error.hpp>
+
+#include "runtime/descriptors/rights.hpp"
+
+namespace weft::runtime {
+
+namespace {
+
+// A queue holds about ten datagrams unless the administrator has changed that.
+constexpr int most_heard_at_once = 64;
+
+struct bell_name {
+  explicit bell_name(const std::array<std::uint64_t, 2>& name) {
+    at.sun_family = AF_UNIX;
+    // The first byte is zero: the name is abstract, outside the file system.
+    const auto end = fmt::format_to(at.sun_path + 1, "weft-bell-{:016x}{:016x}", name[0], name[1]);
+    size = static_cast<socklen_t>(end - reinterpret_cast<char*>(&at));
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&at); }
+
+  sockaddr_un at{};
+  socklen_t size = 0;
+};
+
+[[noreturn]] void no_bell(const char* call) {
+  throw error(errc::system, fmt::format("{} for a bell: {}; raise the limit on open files (ulimit "
+                                        "-n), and allow Unix sockets",
+                                        call, std::strerror(errno)));
+}
+
+unique_fd new_socket() {
+  unique_fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) no_bell("socket");
+  return fd;
+}
+
+/// Lets only datagrams in that begin with the secret. Where the kernel has no filters, all come in.
+void let_in_only(int socket, const std::array<std::uint64_t, 2>& secret) noexcept {
+  std::array<std::uint32_t, 4> words;
+  static_assert(sizeof words == sizeof secret);
+  std::memcpy(words.data(), secret.data(), sizeof words);
+  std::array<sock_filter, 2 * words.size() + 2> program;
+  for (std::uint32_t i = 0; i != words.size(); ++i) {
+    program[2 * i] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4 * i);
+    // The load has turned the word from the order of networks.
+    const auto to_end = static_cast<std::uint8_t>(program.size() - 2 * i - 3);
+    program[2 * i + 1] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(words[i]), 0, to_end);
+  }
+  program[program.size() - 2] = BPF_STMT(BPF_RET | BPF_K, 0xffff);
+  program[program.size() - 1] = BPF_STMT(BPF_RET | BPF_K, 0);
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  static_cast<void>(::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter));
+}
+
+}  // namespace
+
+wakeup_receiver::wakeup_receiver() : fd_(new_socket()) {
+  if (::getrandom(&address_, sizeof address_, 0) != static_cast<ssize_t>(sizeof address_))
+    no_bell("getrandom");
+  let_in_only(fd_.get(), address_.secret);
+  let_descriptors_in(fd_.get(), false);
+  const bell_name here(address_.name);
+  if (::bind(fd_.get(), here.get(), here.size) != 0) no_bell("bind");
+}
+
+void wakeup_receiver::drain() noexcept {
+  alignas(cmsghdr) rights_space<most_rights> control;
+  for (int i = 0; i != most_heard_at_once; ++i) {
+    msghdr ring{};
+    ring.msg_control = control.data();
+    ring.msg_controllen = control.size();
+    if (::recvmsg(fd_.get(), &ring, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) >= 0)
+      take_descriptors(ring, [this](int fd) { disposal_->close(fd); });
+    else if (errno != EINTR)
+      return;
+  }
+}
+
+wakeup_sender::wakeup_sender(const wakeup_address& to) : secret_(to.secret), fd_(new_socket()) {
+  const bell_name there(to.name);
+  if (::connect(fd_.get(), there.get(), there.size) == 0) return;
+  if (errno == ECONNREFUSED || errno == EPERM || errno == EPROTOTYPE)
+    throw error(errc::protocol_error, "nobody listens to the bell that the peer names");
+  no_bell("connect");
+}
+
+void wakeup_sender::ring() noexcept {
+  const int saved = errno;
+  while (::send(fd_.get(), &secret_, sizeof secret_, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+         errno == EINTR) {
+  }
+  errno = saved;
+}
+
+}  // namespace weft::runtime

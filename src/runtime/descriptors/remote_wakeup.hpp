@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bell between processes that need not trust each other.
+//
+// A shared eventfd would do for processes that trust each other. But each holder of it can drain
+// it, so that a ring of another process is lost, and can fill it and make it blocking, so that the
+// next process that rings sleeps for ever. So each side has a socket of its own, which no other
+// process holds: the sleeping side a wake-up receiver with a random name, and each process that
+// rings it a wake-up sender, which is connected to that name.
+//
+// Every process of the network namespace finds the name in /proc/net/unix, so the name keeps no
+// process out: a ring says a secret. A filter on the receiver drops all else that is sent, in its
+// sender's system call, with the descriptors in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/descriptors/fd.hpp"
+
+namespace weft::runtime {
+
+/// What a process has to know to ring.
+struct wakeup_address {
+  /// The abstract Unix address is "weft-bell-" and these in hexadecimal.
+  std::array<std::uint64_t, 2> name{};
+  std::array<std::uint64_t, 2> secret{};
+};
+
+/// Receives the rings of peers for a sleeping thread. Stays readable from the first ring until
+/// drain(). Move-only.
+class wakeup_receiver {
+ public:
+  /// \throws weft::error (system) when the kernel gives no socket
+  wakeup_receiver();
+
+  int fd() const noexcept { return fd_.get(); }
+  const wakeup_address& address() const noexcept { return address_; }
+
+  /// Discards the rings so far; called by the thread that sleeps on it. Bounded, however fast a
+  /// peer rings.
+  void drain() noexcept;
+
+ private:
+  wakeup_address address_;
+  unique_fd fd_;
+  // Before Linux 6.16 a peer that knows the secret can send descriptors.
+  std::shared_ptr<disposal> disposal_ = std::make_shared<disposal>();
+};
+
+/// One process's sender of rings to one wake-up receiver. Move-only.
+class wakeup_sender {
+ public:
+  /// \throws weft::error (protocol_error) when no process listens under that name, or (system)
+  explicit wakeup_sender(const wakeup_address& to);
+
+  /// Makes the receiver readable. Never blocks and never raises a signal, whatever the other side
+  /// does: a ring that finds no room is not needed, because then there are undrained ones. Any
+  /// thread.
+  void ring() noexcept;
+
+ private:
+  std::array<std::uint64_t, 2> secret_;
+  unique_fd fd_;
+};
+
+}  // namespace weft::runtime

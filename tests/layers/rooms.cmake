@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Fails when a file of a room includes a room of its layer that it may not know, and when a folder has too many files to
+# find one's way in.
+cmake_minimum_required(VERSION 3.25)
+
+# The rooms of each layer, from the bottom up: "room: rooms of its layer that it may include". Each of those stands
+# above it in the list, so the rooms of a layer have no cycle.
+set(layers runtime)
+set(runtime
+  "os:"
+  "descriptors: os"
+  "cores: os descriptors"
+  "trace: os descriptors"
+  "sleep: os descriptors"
+  "polling: descriptors trace sleep"
+  "files: os sleep"
+  "completion: os"
+  "lock: os"
+  "progress: os trace sleep polling files completion lock")
+
+foreach(layer IN LISTS layers)
+  set(rooms)
+  foreach(row IN LISTS ${layer})
+    string(REGEX MATCH "^[^:]+" room "${row}")
+    string(REGEX MATCHALL "[a-z_]+" may "${row}")
+    list(POP_FRONT may)
+    foreach(other IN LISTS may)
+      if(NOT other IN_LIST rooms)
+        message(SEND_ERROR "tests/layers/rooms.cmake: ${layer}/${other} does not stand above ${layer}/${room}")
+      endif()
+    endforeach()
+    list(APPEND rooms ${room})
+
+    set(included)
+    file(GLOB files RELATIVE "${SOURCE}/src" "${SOURCE}/src/${layer}/${room}/*.?pp")
+    foreach(file IN LISTS files)
+      file(STRINGS "${SOURCE}/src/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]+\"${layer}/")
+      foreach(line IN LISTS lines)
+        string(REGEX REPLACE ".*\"${layer}/(.*)/[^/\"]*\".*" "\\1" other "${line}")
+        list(APPEND included ${other})
+        if(other STREQUAL room OR other IN_LIST may)
+          continue()
+        endif()
+        message(SEND_ERROR "src/${file}: ${line}: ${layer}/${room} may not know ${layer}/${other}")
+      endforeach()
+    endforeach()
+
+    # A permission that is not used would permit something later on.
+    foreach(other IN LISTS may)
+      if(NOT other IN_LIST included)
+        message(SEND_ERROR "tests/layers/rooms.cmake: ${layer}/${room} includes nothing of ${other}")
+      endif()
+    endforeach()
+    if(NOT EXISTS "${SOURCE}/src/${layer}/${room}/README.md")
+      message(SEND_ERROR "src/${layer}/${room}/README.md: missing: what the room owns, and where to begin to read")
+    endif()
+  endforeach()
+
+  file(GLOB folders RELATIVE "${SOURCE}/src/${layer}" LIST_DIRECTORIES true "${SOURCE}/src/${layer}/*")
+  list(REMOVE_ITEM folders CMakeLists.txt README.md ${rooms})
+  foreach(name IN LISTS folders)
+    message(SEND_ERROR "src/${layer}/${name}: in no room, and no room that tests/layers/rooms.cmake knows")
+  endforeach()
+endforeach()
