@@ -16,7 +16,7 @@
 #include "report.hpp"
 #include "support/pair.hpp"
 #include "ways.hpp"
-#include "wireup/job_key.hpp"
+#include "wireup/auth/job_key.hpp"
 
 namespace weft::bench::bad_clients_command {
 namespace {

@@ -14,7 +14,7 @@
 #include "support/spin.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/shm/factory.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::bench {
 

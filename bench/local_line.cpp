@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include "support/spin.hpp"
 #include "transports/frame.hpp"
 #include "transports/qdma/receive_queue.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::bench {
 

@@ -23,7 +23,7 @@
 #include "support/hosts.hpp"
 #include "support/pair.hpp"
 #include "ways.hpp"
-#include "wireup/job_key.hpp"
+#include "wireup/auth/job_key.hpp"
 
 namespace weft::bench::policy_command {
 namespace {

@@ -2,7 +2,7 @@
 #include <weft/context_address.hpp>
 
 #include "api/core.hpp"
-#include "wireup/context_address.hpp"
+#include "wireup/auth/context_address.hpp"
 
 namespace weft {
 

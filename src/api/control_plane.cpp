@@ -9,8 +9,8 @@
 #include "api/core.hpp"
 #include "api/listener_state.hpp"
 #include "runtime/descriptors/standard_descriptors.hpp"
-#include "wireup/context_address.hpp"
-#include "wireup/retry_on_bad_alloc.hpp"
+#include "wireup/auth/context_address.hpp"
+#include "wireup/loop/retry_on_bad_alloc.hpp"
 
 namespace weft::detail {
 

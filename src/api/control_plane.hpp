@@ -15,8 +15,8 @@
 #include "api/task_count.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/manager_proxy.hpp"
-#include "wireup/connection_manager.hpp"
-#include "wireup/job.hpp"
+#include "wireup/job/job.hpp"
+#include "wireup/manager/connection_manager.hpp"
 
 namespace weft::detail {
 

@@ -16,9 +16,9 @@
 
 #include "api/callback_request.hpp"
 #include "connections/manager_proxy.hpp"
-#include "wireup/coordinator.hpp"
-#include "wireup/coordinator_connection.hpp"
-#include "wireup/job.hpp"
+#include "wireup/job/coordinator.hpp"
+#include "wireup/job/coordinator_connection.hpp"
+#include "wireup/job/job.hpp"
 
 namespace weft::detail {
 

@@ -9,7 +9,7 @@
 
 #include "api/core.hpp"
 #include "api/options.hpp"
-#include "wireup/address.hpp"
+#include "wireup/sockets/address.hpp"
 
 namespace weft {
 

@@ -11,7 +11,7 @@
 #include "api/core.hpp"
 #include "runtime/progress/engine.hpp"
 #include "transports/qdma/device.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::qdma::detail {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "connections/connection_setup.hpp"
-#include "wireup/retry_on_bad_alloc.hpp"
+#include "wireup/loop/retry_on_bad_alloc.hpp"
 
 namespace weft::connections {
 

@@ -10,8 +10,8 @@
 #include <new>
 #include <utility>
 
-#include "wireup/locator.hpp"
-#include "wireup/roster.hpp"
+#include "wireup/job/roster.hpp"
+#include "wireup/sockets/locator.hpp"
 
 namespace weft::connections {
 

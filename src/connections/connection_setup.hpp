@@ -19,9 +19,9 @@
 #include "proto/connector.hpp"
 #include "proto/messenger.hpp"
 #include "transports/wireup_message.hpp"
-#include "wireup/connection_manager.hpp"
-#include "wireup/context_address.hpp"
-#include "wireup/job.hpp"
+#include "wireup/auth/context_address.hpp"
+#include "wireup/job/job.hpp"
+#include "wireup/manager/connection_manager.hpp"
 
 namespace weft::connections {
 

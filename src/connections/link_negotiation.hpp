@@ -21,7 +21,7 @@
 #include "connections/services.hpp"
 #include "proto/multi_rail_link.hpp"
 #include "proto/peer.hpp"
-#include "wireup/channel.hpp"
+#include "wireup/channel/channel.hpp"
 
 namespace weft::connections {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <mutex>
 
-#include "wireup/connection_manager.hpp"
+#include "wireup/manager/connection_manager.hpp"
 
 namespace weft::connections {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "proto/messenger.hpp"
-#include "wireup/context_address.hpp"
-#include "wireup/identity.hpp"
-#include "wireup/locator.hpp"
+#include "wireup/auth/context_address.hpp"
+#include "wireup/base/identity.hpp"
+#include "wireup/sockets/locator.hpp"
 
 namespace weft::connections {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "proto/peer.hpp"
-#include "wireup/channel.hpp"
-#include "wireup/context_address.hpp"
-#include "wireup/failure.hpp"
+#include "wireup/auth/context_address.hpp"
+#include "wireup/base/failure.hpp"
+#include "wireup/channel/channel.hpp"
 
 namespace weft::connections {
 

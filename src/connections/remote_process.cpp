@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "wireup/retry_on_bad_alloc.hpp"
+#include "wireup/loop/retry_on_bad_alloc.hpp"
 
 namespace weft::connections {
 

@@ -14,8 +14,8 @@
 #include "connections/link_negotiation.hpp"
 #include "connections/services.hpp"
 #include "proto/peer.hpp"
-#include "wireup/channel.hpp"
-#include "wireup/identity.hpp"
+#include "wireup/base/identity.hpp"
+#include "wireup/channel/channel.hpp"
 
 namespace weft::connections {
 

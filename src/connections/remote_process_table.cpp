@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "wireup/roster.hpp"
+#include "wireup/job/roster.hpp"
 
 namespace weft::connections {
 

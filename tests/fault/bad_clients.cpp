@@ -17,9 +17,9 @@
 
 #include "support/pattern.hpp"
 #include "transports/tcp/wire.hpp"
-#include "wireup/handshake.hpp"
-#include "wireup/hello.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/auth/handshake.hpp"
+#include "wireup/auth/hello.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 #include "world.hpp"
 
 namespace fault {

@@ -7,7 +7,7 @@
 #include "bad_clients.hpp"
 #include "job.hpp"
 #include "support/catch.hpp"
-#include "wireup/job_key.hpp"
+#include "wireup/auth/job_key.hpp"
 
 using namespace fault;
 

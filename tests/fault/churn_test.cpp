@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "support/catch.hpp"
-#include "wireup/job_key.hpp"
+#include "wireup/auth/job_key.hpp"
 #include "world.hpp"
 
 using namespace fault;

@@ -10,7 +10,7 @@
 
 #include "board.hpp"
 #include "hosts.hpp"
-#include "wireup/job_key.hpp"
+#include "wireup/auth/job_key.hpp"
 #include "world.hpp"
 
 namespace fault {

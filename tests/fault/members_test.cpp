@@ -15,7 +15,7 @@
 #include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "support/skip.hpp"
-#include "wireup/job_key.hpp"
+#include "wireup/auth/job_key.hpp"
 #include "world.hpp"
 
 using namespace fault;

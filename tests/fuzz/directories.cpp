@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "target.hpp"
-#include "wireup/coordinator.hpp"
-#include "wireup/hello.hpp"
-#include "wireup/job_book.hpp"
-#include "wireup/job_wire.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/auth/hello.hpp"
+#include "wireup/job/coordinator.hpp"
+#include "wireup/job/job_book.hpp"
+#include "wireup/job/job_wire.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::fuzz {
 

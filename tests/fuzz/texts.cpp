@@ -6,9 +6,9 @@
 #include <weft/environment.hpp>
 
 #include "target.hpp"
-#include "wireup/address.hpp"
-#include "wireup/identity.hpp"
-#include "wireup/job_directory.hpp"
+#include "wireup/base/identity.hpp"
+#include "wireup/job/job_directory.hpp"
+#include "wireup/sockets/address.hpp"
 
 namespace weft::fuzz {
 

@@ -5,10 +5,10 @@
 #include <weft/error.hpp>
 
 #include "target.hpp"
-#include "wireup/introduction.hpp"
-#include "wireup/job_wire.hpp"
-#include "wireup/locator.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/auth/introduction.hpp"
+#include "wireup/job/job_wire.hpp"
+#include "wireup/sockets/locator.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::fuzz {
 

@@ -12,8 +12,8 @@
 #include "acts.hpp"
 #include "frames.hpp"
 #include "services.hpp"
-#include "wireup/introduction.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/auth/introduction.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace hostile {
 

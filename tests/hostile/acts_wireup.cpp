@@ -14,7 +14,7 @@
 #include "acts.hpp"
 #include "frames.hpp"
 #include "services.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace hostile {
 

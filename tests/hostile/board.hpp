@@ -12,7 +12,7 @@
 
 #include <weft/remote_region.hpp>
 
-#include "wireup/identity.hpp"
+#include "wireup/base/identity.hpp"
 
 namespace hostile {
 

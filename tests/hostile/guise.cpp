@@ -15,7 +15,7 @@
 #include "transports/shm/wire.hpp"
 #include "transports/tcp/address.hpp"
 #include "transports/tcp/factory.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace hostile {
 

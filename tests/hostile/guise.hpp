@@ -16,7 +16,7 @@
 #include "runtime/progress/engine.hpp"
 #include "settings.hpp"
 #include "support/dice.hpp"
-#include "wireup/connection_manager.hpp"
+#include "wireup/manager/connection_manager.hpp"
 
 namespace hostile {
 

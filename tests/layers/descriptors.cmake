@@ -7,36 +7,38 @@ cmake_minimum_required(VERSION 3.25)
 # What only the named files may contain, and what the others do instead.
 set(rules accept receive unix_socket close replace asio_descriptor)
 set(accept "[^a-z_]::accept4?\\(")
-set(accept_files runtime/descriptors/disposal.cpp runtime/descriptors/spare_fd.hpp wireup/unix_socket.cpp
+set(accept_files runtime/descriptors/disposal.cpp runtime/descriptors/spare_fd.hpp wireup/sockets/unix_socket.cpp
   transports/tcp/socket.cpp)
 set(accept_cure "call wireup::accept_one with a disposal")
 set(receive "(recvmsg|recvmmsg)\\(|SCM_RIGHTS")
 set(receive_files runtime/descriptors/disposal.cpp runtime/descriptors/remote_wakeup.cpp
-  runtime/descriptors/rights.hpp wireup/unix_socket.cpp transports/tcp/port.cpp)  # the last one: of TCP
+  runtime/descriptors/rights.hpp wireup/sockets/unix_socket.cpp transports/tcp/port.cpp)  # the last one: of TCP
 set(receive_cure "call wireup::receive_packet with a disposal")
 set(unix_socket "::socket(pair)?\\(AF_(UNIX|LOCAL)")
-set(unix_socket_files runtime/descriptors/remote_wakeup.cpp wireup/unix_socket.cpp)
+set(unix_socket_files runtime/descriptors/remote_wakeup.cpp wireup/sockets/unix_socket.cpp)
 set(unix_socket_cure "call wireup::listen_abstract or connect_abstract")
-# Of weft's own descriptors; wireup/connection.cpp and listener.cpp: of TCP; regions.cpp: of a memory file whose mapping
-# ends in the disposal.
+# Of weft's own descriptors; wireup/loop/connection.cpp and listener.cpp: of TCP; regions.cpp: of a memory file whose
+# mapping ends in the disposal.
 set(close "[^a-z_]::close\\(")
 set(close_files runtime/descriptors/fd.hpp runtime/descriptors/disposal.cpp runtime/descriptors/ending_thread.cpp
   runtime/descriptors/close_on_fork.cpp runtime/descriptors/standard_descriptors.cpp runtime/files/file_calls.cpp
-  wireup/unix_socket.cpp wireup/connection.cpp wireup/listener.cpp transports/shm/regions.cpp api/file.cpp
-  api/signal_set.cpp bindings/ofi/sleeper.cpp)
+  wireup/sockets/unix_socket.cpp wireup/loop/connection.cpp wireup/loop/listener.cpp transports/shm/regions.cpp
+  api/file.cpp api/signal_set.cpp bindings/ofi/sleeper.cpp)
 set(close_cure "let a unique_fd close it, with a disposal if it came from another process")
 set(replace "::dup[23]\\(")  # closes the file that had the number
 set(replace_files runtime/descriptors/spare_fd.hpp runtime/descriptors/close_on_fork.cpp)
 set(replace_cure "${close_cure}")
 # Asio's objects close on the thread of their owner: these release what they have to the disposal.
 set(asio_descriptor "stream_descriptor [a-z_]+;|[^a-z_]socket_\\.close\\(")
-set(asio_descriptor_files wireup/connection.hpp wireup/listener.hpp wireup/tcp_answering.cpp wireup/tcp_asking.cpp)
+set(asio_descriptor_files wireup/loop/connection.hpp wireup/loop/listener.hpp wireup/tcp/tcp_answering.cpp
+  wireup/tcp/tcp_asking.cpp)
 set(asio_descriptor_cure "release() the descriptor to disposal::hang_up or stop_listening")
 
 # Calls that have to name the disposal.
 set(incomplete "(connect_abstract|accept_one)\\([^,;]*\\);")
-set(incomplete_files wireup/unix_socket.cpp wireup/unix_socket.hpp transports/tcp/socket.cpp transports/tcp/socket.hpp
-  transports/tcp/acceptor.cpp)  # accept_one of TCP; a probe that hangs up by a disposal of its own
+set(incomplete_files wireup/sockets/unix_socket.cpp wireup/sockets/unix_socket.hpp transports/tcp/socket.cpp
+  transports/tcp/socket.hpp  # accept_one of TCP
+  transports/tcp/acceptor.cpp)  # a probe that hangs up by a disposal of its own
 set(incomplete_cure "pass the disposal that closes the socket")
 list(APPEND rules incomplete)
 
@@ -53,8 +55,8 @@ foreach(file IN LISTS files)
       message(SEND_ERROR "src/${file}: '${found}': ${${rule}_cure} (tests/layers/descriptors.cmake)")
     endif()
   endforeach()
-  if(text MATCHES "[^_a-z]packet [a-z]+;" AND text MATCHES "receive_packet\\(" AND NOT file MATCHES "wireup/unix_socket"
-     AND NOT text MATCHES "\\.disposal = ")
+  if(text MATCHES "[^_a-z]packet [a-z]+;" AND text MATCHES "receive_packet\\("
+     AND NOT file MATCHES "wireup/sockets/unix_socket" AND NOT text MATCHES "\\.disposal = ")
     message(SEND_ERROR "src/${file}: a packet is received without a disposal for its descriptors")
   endif()
 endforeach()

@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # The rooms of each layer, from the bottom up: "room: rooms of its layer that it may include". Each of those stands
 # above it in the list, so the rooms of a layer have no cycle.
-set(layers runtime)
+set(layers runtime wireup)
 set(runtime
   "os:"
   "descriptors: os"
@@ -17,6 +17,15 @@ set(runtime
   "completion: os"
   "lock: os"
   "progress: os trace sleep polling files completion lock")
+set(wireup
+  "base:"
+  "sockets: base"
+  "auth: base sockets"
+  "loop: base sockets"
+  "tcp: base sockets auth loop"
+  "channel: base sockets auth loop tcp"
+  "manager: base sockets auth loop tcp channel"
+  "job: base sockets auth loop manager")
 
 foreach(layer IN LISTS layers)
   set(rooms)

@@ -12,10 +12,10 @@
 
 #include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
-#include "wireup/address.hpp"
-#include "wireup/connection_manager.hpp"
-#include "wireup/locator.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/manager/connection_manager.hpp"
+#include "wireup/sockets/address.hpp"
+#include "wireup/sockets/locator.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 using namespace weft;
 

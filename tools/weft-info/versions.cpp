@@ -18,8 +18,8 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// What the parts of this build load on demand: wireup/pmix_library.cpp, and MPI for libweft-fi.so.
-/// Never closed: a library may keep a thread of its own.
+/// What the parts of this build load on demand: wireup/job/pmix_library.cpp, and MPI for
+/// libweft-fi.so. Never closed: a library may keep a thread of its own.
 void load_the_rest() {
   for (const build_part& part : build_parts()) {
     if (!part.built_in) continue;

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "runtime/descriptors/fd.hpp"
-#include "wireup/asio.hpp"
+#include "wireup/loop/asio.hpp"
 
 namespace weft::run {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/descriptors/fd.hpp"
-#include "wireup/asio.hpp"
+#include "wireup/loop/asio.hpp"
 
 namespace weft::run {
 

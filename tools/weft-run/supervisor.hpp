@@ -10,8 +10,8 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "rank_process.hpp"
-#include "wireup/asio.hpp"
-#include "wireup/job_directory.hpp"
+#include "wireup/job/job_directory.hpp"
+#include "wireup/loop/asio.hpp"
 
 namespace weft::run {
 

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "wireup/frame.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/base/frame.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace {
 

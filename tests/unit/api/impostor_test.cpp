@@ -12,7 +12,7 @@
 
 #include "api/core.hpp"
 #include "support/catch.hpp"
-#include "wireup/connection_manager.hpp"
+#include "wireup/manager/connection_manager.hpp"
 
 using namespace weft;
 

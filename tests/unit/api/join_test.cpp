@@ -10,9 +10,9 @@
 #include <weft/weft.hpp>
 
 #include "support/catch.hpp"
-#include "wireup/connection_manager.hpp"
-#include "wireup/roster.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/job/roster.hpp"
+#include "wireup/manager/connection_manager.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 using namespace weft;
 

@@ -8,7 +8,7 @@
 
 #include "far_side.hpp"
 #include "unit/wireup/raw.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::test {
 

@@ -3,7 +3,7 @@
 #include "connections/inbound_transport.hpp"
 #include "connections/non_rank_peers.hpp"
 #include "ends.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 using namespace ends;
 using connections::inbound_transport;

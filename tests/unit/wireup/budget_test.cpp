@@ -7,9 +7,9 @@
 #include <atomic>
 
 #include "raw.hpp"
-#include "wireup/connection.hpp"
-#include "wireup/job_book.hpp"
-#include "wireup/job_wire.hpp"
+#include "wireup/job/job_book.hpp"
+#include "wireup/job/job_wire.hpp"
+#include "wireup/loop/connection.hpp"
 
 namespace weft::wireup::test {
 

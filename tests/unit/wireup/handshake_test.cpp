@@ -9,9 +9,9 @@
 
 #include "hex.hpp"
 #include "support/catch.hpp"
-#include "wireup/handshake.hpp"
-#include "wireup/locator.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/auth/handshake.hpp"
+#include "wireup/sockets/locator.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::wireup::test {
 

@@ -4,8 +4,8 @@
 
 #include "hex.hpp"
 #include "raw.hpp"
-#include "wireup/byte_io.hpp"
-#include "wireup/random.hpp"
+#include "wireup/base/byte_io.hpp"
+#include "wireup/base/random.hpp"
 
 namespace weft::wireup::test {
 

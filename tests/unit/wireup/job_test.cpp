@@ -11,9 +11,9 @@
 
 #include "node.hpp"
 #include "support/catch.hpp"
-#include "wireup/job.hpp"
-#include "wireup/job_directory.hpp"
-#include "wireup/job_wire.hpp"
+#include "wireup/job/job.hpp"
+#include "wireup/job/job_directory.hpp"
+#include "wireup/job/job_wire.hpp"
 
 namespace weft::wireup::test {
 

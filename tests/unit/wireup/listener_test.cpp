@@ -9,7 +9,7 @@
 #include "node.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
-#include "wireup/address.hpp"
+#include "wireup/sockets/address.hpp"
 
 namespace weft::wireup::test {
 

@@ -13,7 +13,7 @@
 
 #include "support/catch.hpp"
 #include "support/skip.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::wireup::test {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "wireup/connection_manager.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/manager/connection_manager.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::wireup::test {
 

@@ -18,8 +18,8 @@
 #include "node.hpp"
 #include "support/catch.hpp"
 #include "support/lingering.hpp"
-#include "wireup/address.hpp"
-#include "wireup/introduction.hpp"
+#include "wireup/auth/introduction.hpp"
+#include "wireup/sockets/address.hpp"
 
 namespace weft::wireup::test {
 

@@ -9,9 +9,9 @@
 
 #include "node.hpp"
 #include "support/catch.hpp"
-#include "wireup/coordinator.hpp"
-#include "wireup/coordinator_connection.hpp"
-#include "wireup/roster.hpp"
+#include "wireup/job/coordinator.hpp"
+#include "wireup/job/coordinator_connection.hpp"
+#include "wireup/job/roster.hpp"
 
 namespace weft::wireup::test {
 

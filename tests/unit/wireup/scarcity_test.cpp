@@ -5,8 +5,8 @@
 #include "raw.hpp"
 #include "support/descriptors.hpp"
 #include "support/skip.hpp"
-#include "wireup/asio.hpp"
-#include "wireup/listener.hpp"
+#include "wireup/loop/asio.hpp"
+#include "wireup/loop/listener.hpp"
 
 namespace weft::wireup::test {
 

@@ -14,10 +14,10 @@
 #include "node.hpp"
 #include "support/catch.hpp"
 #include "support/descriptors.hpp"
-#include "wireup/address.hpp"
-#include "wireup/handshake.hpp"
-#include "wireup/introduction.hpp"
-#include "wireup/locator.hpp"
+#include "wireup/auth/handshake.hpp"
+#include "wireup/auth/introduction.hpp"
+#include "wireup/sockets/address.hpp"
+#include "wireup/sockets/locator.hpp"
 
 namespace weft::wireup::test {
 

@@ -12,7 +12,7 @@
 #include "support/descriptors.hpp"
 #include "support/skip.hpp"
 #include "transports/wireup_message.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::wireup::test {
 

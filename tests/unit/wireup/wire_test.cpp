@@ -4,8 +4,8 @@
 
 #include "hex.hpp"
 #include "support/catch.hpp"
-#include "wireup/hello.hpp"
-#include "wireup/job_wire.hpp"
+#include "wireup/auth/hello.hpp"
+#include "wireup/job/job_wire.hpp"
 
 namespace weft::wireup::test {
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "wireup/base/identity.hpp"
+#include "wireup/channel/channel.hpp"
+
+namespace weft::wireup {
+
+/// A connection request that has come to a listener and waits for a decision. One thread at a time,
+/// any thread.
+class incoming_request {
+ public:
+  virtual ~incoming_request() = default;  ///< neither accepted nor rejected: rejects
+  virtual const identity& peer() const noexcept = 0;
+  virtual const std::string& private_data() const noexcept = 0;
+  /// Accepts; the channel is live from now on. \return null: the requester has left
+  virtual channel_ptr accept() = 0;
+  virtual void reject(const std::string& reason) = 0;
+  /// Whether the requester has left.
+  virtual bool left() const noexcept = 0;
+};
+
+}  // namespace weft::wireup

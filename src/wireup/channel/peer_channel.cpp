@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/channel/peer_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+#include <weft/error.hpp>
+
+#include "runtime/os/errno_hint.hpp"
+#include "wireup/sockets/locator.hpp"
+
+namespace weft::wireup {
+
+using transports::wireup_message;
+
+namespace {
+constexpr auto time_to_say_hello = std::chrono::seconds(5);
+constexpr const char* as_this_context = "it says that it is this context";
+}  // namespace
+
+peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
+                           connection::medium m, const admission& known,
+                           std::uint64_t listener_number)
+    : loop_(std::move(on)),
+      owner_(whose),
+      listener_number_(listener_number),
+      connection_(std::make_shared<connection>(*loop_, std::move(socket), m)),
+      known_(known),
+      deadline_timer_(loop_->io()) {
+  peer_.pid = connection_->peer().pid;
+  if (connection_->peer().same_user) connection_->let_descriptors_in();
+}
+
+void peer_channel::expect(std::string origin) {
+  stage_ = stage::expecting;
+  origin_ = std::move(origin);
+  invites_.emplace(owner_.key(), known_);
+  deadline_timer_.expires_after(time_to_say_hello);
+  deadline_timer_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    if (!fault && self->stage_ == stage::expecting) self->wrong("it did not say who it is");
+  });
+  connection_->start(shared_from_this());
+  connection_->send(invites_->invite());
+}
+
+void peer_channel::ask(hello h, std::string where, std::optional<context_id> whom,
+                       channel_ready done) {
+  stage_ = stage::asking;
+  greets_.emplace(owner_.key(), known_);
+  why_ = h.why;
+  lane_ = h.who.lane;
+  says_ = std::move(h);
+  whom_ = whom;
+  where_ = std::move(where);
+  done_ = std::move(done);
+  owner_.on_asking(shared_from_this());
+  connection_->start(shared_from_this());
+}
+
+void peer_channel::admit(const identity& self) {
+  lane_ = self.lane;
+  if (stage_ == stage::waiting) {
+    stage_ = stage::live;
+    connection_->send(invites_->welcome(self));
+    invites_.reset();
+  } else if (stage_ == stage::ended) {
+    owner_.on_ended(shared_from_this(), stage::live, false, {});
+  }
+}
+
+void peer_channel::refuse(const std::string& reason, refusal_kind kind) {
+  if (stage_ != stage::expecting && stage_ != stage::waiting) return;
+  closing_ = true;
+  deadline_timer_.cancel();
+  connection_->send(encode_refusal(reason, kind));
+  connection_->finish();
+}
+
+std::vector<std::string> peer_channel::hosts() const {
+  if (carries_descriptors()) return {};
+  std::vector<std::string> all{host_of_peer(peer_name())};
+  if (const auto where = parse_locator(peer_.locator))
+    for (const tcp_place& p : where->places) all.push_back(p.host);
+  return all;
+}
+
+void peer_channel::send(wireup_message p) {
+  if (p.bytes.size() > wireup_message::max_bytes || p.fds.size() > wireup_message::max_fds)
+    throw error(
+        errc::invalid_argument,
+        fmt::format(
+            "a wire-up message of {} bytes and {} descriptors is too large: at most {} and {}",
+            p.bytes.size(), p.fds.size(), wireup_message::max_bytes, wireup_message::max_fds));
+  if (!p.fds.empty() && !carries_descriptors())
+    throw error(errc::invalid_argument, "descriptors cannot travel over TCP");
+  loop_->post(
+      [self = shared_from_this(), f = frame{frame_kind::wireup_message, p.kind, std::move(p.bytes),
+                                            std::move(p.fds)}]() mutable {
+        if (self->stage_ == stage::live) self->connection_->send(std::move(f));
+      });
+}
+
+void peer_channel::close() {
+  loop_->post([self = shared_from_this()] { self->close_now(bye_kind::orderly); });
+}
+
+void peer_channel::process_died() {
+  loop_->post([self = shared_from_this()] {
+    if (self->stage_ == stage::live) self->connection_->process_died();
+  });
+}
+
+void peer_channel::close_now(bye_kind how) {
+  if (stage_ != stage::live || closing_) return;
+  closing_ = true;
+  connection_->send({frame_kind::bye, static_cast<std::uint8_t>(how), {}, {}});
+  connection_->finish();
+}
+
+void peer_channel::retire(const failure& why, bye_kind how) {
+  switch (stage_) {
+    case stage::live:
+      return close_now(how);
+    case stage::asking:
+      connection_->close();
+      return end_asking(why.kind, no_channel(why.text));
+    case stage::expecting:
+    case stage::waiting:
+      if (closing_) return;  // a refusal is on its way
+      connection_->close();
+      return end(true, {});
+    case stage::ended:
+      return;
+  }
+}
+
+void peer_channel::abandon() {
+  connection_->close();
+  done_ = nullptr;
+  end(true, {});
+}
+
+void peer_channel::on_frame(frame f) {
+  if (closing_ && f.kind != frame_kind::bye) return;
+  switch (stage_) {
+    case stage::expecting:
+      return on_hello(f);
+    case stage::asking:
+      return greeted_ || f.kind == frame_kind::refusal ? on_answer(f) : on_invitation(f);
+    case stage::live:
+      if (f.kind == frame_kind::wireup_message)
+        return owner_.on_wireup_message(
+            shared_from_this(), wireup_message{f.detail, std::move(f.body), std::move(f.fds)});
+      if (f.kind == frame_kind::bye && f.body.empty()) {
+        connection_->close();
+        const bool failed = f.detail == static_cast<std::uint8_t>(bye_kind::failed);
+        if (failed) peer_failed_.store(true, std::memory_order_release);
+        return end(!failed, {});
+      }
+      break;
+    case stage::waiting:
+    case stage::ended:
+      break;
+  }
+  wrong(fmt::format("it sent a frame of kind {} where none belongs", static_cast<int>(f.kind)));
+}
+
+void peer_channel::on_hello(const frame& f) {
+  if (f.kind != frame_kind::hello) return wrong("it did not begin with who it is");
+  decoded<hello> h = invites_->judge(f);
+  if (h.value && !may_have_id(h.value->who.id)) h = {std::nullopt, as_this_context};
+  if (!h.value) {
+    fault_ = h.wrong;
+    return refuse(fmt::format("{} cannot be let in: {}", peer_name(), h.wrong));
+  }
+  deadline_timer_.cancel();
+  know(h.value->who);
+  secret_ = invites_->secret();
+  stage_ = stage::waiting;
+  owner_.on_hello(shared_from_this(), std::move(*h.value));
+}
+
+void peer_channel::on_invitation(const frame& f) {
+  if (f.kind != frame_kind::invitation) return wrong("it did not begin with who it is");
+  const decoded<context_id> id = greets_->hear(f);
+  if (!id.value) return wrong(id.wrong);
+  if (!may_have_id(*id.value)) return wrong(as_this_context);
+  if (whom_ && *whom_ != *id.value) {
+    met_another_ = true;
+    return wrong("another context than the one that is looked for answers there");
+  }
+  greeted_ = true;
+  frame private_data;
+  try {
+    private_data = greets_->greet(std::move(says_));
+  } catch (const error& e) {
+    return wrong(e.what());
+  }
+  connection_->send(std::move(private_data));
+}
+
+/// This context may be at both ends if the kernel reports this process. Any other process that
+/// presents this context's id forwards what this context said on another connection.
+bool peer_channel::may_have_id(const context_id& id) const noexcept {
+  return id != owner_.key().id() || kernel_view().pid == ::getpid();
+}
+
+void peer_channel::know(identity who) {
+  who.pid = peer_.pid;
+  peer_ = std::move(who);
+}
+
+void peer_channel::on_answer(const frame& f) {
+  if (f.kind == frame_kind::refusal) {
+    connection_->close();
+    const bool no_lane = f.detail == static_cast<std::uint8_t>(refusal_kind::no_such_lane);
+    return end_asking(no_lane ? errc::invalid_argument : errc::refused, decode_refusal(f));
+  }
+  if (f.kind != frame_kind::welcome) return wrong("it answered with something else than yes or no");
+  decoded<identity> who = greets_->judge(f);
+  if (!who.value) return wrong(who.wrong);
+  know(std::move(*who.value));
+  secret_ = greets_->secret();
+  greets_.reset();
+  stage_ = stage::live;
+  answer(shared_from_this(), {});
+}
+
+void peer_channel::on_end(connection::ending why) {
+  switch (why) {
+    case connection::ending::finished:
+      return end(true, fault_);
+    case connection::ending::broken:
+      misbehaved_.store(true, std::memory_order_release);
+      return end(false, "it sent bytes that are no frame, or more than a frame may hold");
+    case connection::ending::overdue:
+      misbehaved_.store(true, std::memory_order_release);
+      return end(false,
+                 fmt::format("it does not read what it is sent: more than {} MiB wait for it",
+                             connection::most_owed >> 20));
+    case connection::ending::no_room:
+      return end(false, fmt::format("too few file descriptors are free here for those it sent; {}",
+                                    runtime::errno_hint(EMFILE)));
+    case connection::ending::failed:
+      return end(false, "this side failed at a wire-up message of the peer or for it");
+    case connection::ending::left:
+      if (stage_ == stage::asking)
+        return end_asking(why_ == purpose::connect ? errc::peer_lost : errc::refused,
+                          fmt::format("{} hung up at {} before it answered", peer_name(), where_));
+      return end(closing_, {});
+  }
+}
+
+void peer_channel::wrong(const std::string& what) {
+  misbehaved_.store(true, std::memory_order_release);
+  connection_->close();
+  end(false, what);
+}
+
+void peer_channel::answer(channel_ptr live, const failure& why) {
+  if (const auto done = std::exchange(done_, nullptr)) done(std::move(live), why);
+}
+
+std::string peer_channel::no_channel(const std::string& why) const {
+  return fmt::format("no channel to {} ({}): {}", peer_name(), where_, why);
+}
+
+/// Only the requester that waits for the answer is told.
+void peer_channel::end_asking(errc kind, const std::string& why) {
+  const std::shared_ptr<peer_channel> self = shared_from_this();
+  leave(stage::asking, true, {});
+  answer(nullptr, {kind, why});
+}
+
+void peer_channel::end(bool orderly, const std::string& why) {
+  if (stage_ == stage::ended) return;
+  // Only an answer that makes no sense, or a fault on this side, ends it in that stage here.
+  if (stage_ == stage::asking) return end_asking(errc::unreachable, no_channel(why));
+  const std::shared_ptr<peer_channel> self = shared_from_this();
+  leave(stage_, orderly, why);
+}
+
+/// Removes the channel from the owner's books before the answer is given: the answer may be the
+/// last event that a requester waits for.
+void peer_channel::leave(stage was, bool orderly, const std::string& why) {
+  stage_ = stage::ended;
+  left_.store(true, std::memory_order_release);
+  deadline_timer_.cancel();
+  owner_.on_ended(shared_from_this(), was, orderly, why);
+}
+
+}  // namespace weft::wireup

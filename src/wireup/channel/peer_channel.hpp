@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// A channel from its first frame to its last, on either side.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "wireup/auth/introduction.hpp"
+#include "wireup/channel/channel.hpp"
+#include "wireup/loop/connection.hpp"
+
+namespace weft::wireup {
+
+/// The channel that the manager hands out. Only the members of `channel` and `left` are for any
+/// thread; the rest is for the loop's thread.
+class peer_channel final : public channel,
+                           public connection::user,
+                           public std::enable_shared_from_this<peer_channel> {
+ public:
+  enum class stage {
+    expecting,  ///< a process connected to us and has not sent its hello
+    waiting,    ///< it has sent its hello, and waits for `admit` or `refuse`
+    asking,     ///< we connected, and wait to be admitted
+    live,       ///< wire-up messages go both ways
+    ended
+  };
+
+  /// The owner of the channels; outlives the loop's thread.
+  class owner {
+   public:
+    virtual ~owner() = default;
+    /// Of this context; constant.
+    virtual const context_key& key() const noexcept = 0;
+    /// This side began to ask for a channel: `who` was made.
+    virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
+    virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
+    virtual void on_wireup_message(const std::shared_ptr<peer_channel>& who,
+                                   transports::wireup_message p) = 0;
+    /// \param was the stage in which it ended; \param why empty unless the peer did wrong
+    virtual void on_ended(const std::shared_ptr<peer_channel>& who, stage was, bool orderly,
+                          const std::string& why) = 0;
+  };
+
+  /// \param known what the medium knows of both ends already
+  /// \param listener_number the listener that it came through; 0: none
+  peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
+               connection::medium m, const admission& known = {},
+               std::uint64_t listener_number = 0);
+
+  /// A process connected to us: sends it the invitation. It has five seconds to say hello.
+  void expect(std::string origin);
+  /// We connected: says hello when the invitation arrives.
+  /// \param where what we connected to, for messages
+  /// \param whom the context that is to answer; nothing: any context
+  void ask(hello h, std::string where, std::optional<context_id> whom, channel_ready done);
+  /// Admits a waiting peer, to the lane of `self`. If the peer left in the meantime, the owner is
+  /// told of the end now.
+  void admit(const identity& self);
+  void refuse(const std::string& reason, refusal_kind kind = refusal_kind::any);
+  /// Ends at once; no handler is called.
+  void abandon();
+  /// The manager ends, or cannot go on with the channel: ends it in the way that fits the stage.
+  /// \param why told to a requester that waits for an answer
+  /// \param how told to a peer
+  void retire(const failure& why, bye_kind how = bye_kind::orderly);
+
+  std::uint64_t listener_number() const noexcept { return listener_number_; }
+  /// The process of this host, or the other host, that connected to us; empty: we connected.
+  const std::string& origin() const noexcept { return origin_; }
+  const credentials& kernel_view() const noexcept { return connection_->peer(); }
+  std::string peer_name() const { return connection_->peer_name(); }
+
+  // Any thread.
+  const identity& peer() const noexcept override { return peer_; }
+  lane_number lane() const noexcept override { return lane_; }
+  bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
+  std::vector<std::string> hosts() const override;
+  void send(transports::wireup_message p) override;
+  digest sign(std::span<const std::byte> bytes) const noexcept override {
+    return sign_beyond(secret_, bytes);
+  }
+  void close() override;
+  runtime::unique_fd process() const override { return connection_->process(); }
+  void process_died() override;
+  /// Whether another context answered than the one that was asked for; it was told nothing.
+  bool met_another() const noexcept { return met_another_; }
+  bool is_live() const noexcept { return stage_ == stage::live; }
+  bool left() const noexcept { return left_.load(std::memory_order_acquire); }
+  bool peer_failed() const noexcept override {
+    return peer_failed_.load(std::memory_order_acquire);
+  }
+  bool misbehaved() const noexcept override { return misbehaved_.load(std::memory_order_acquire); }
+
+  // connection::user
+  void on_frame(frame f) override;
+  void on_end(connection::ending why) override;
+
+ private:
+  void on_hello(const frame& f);
+  void on_invitation(const frame& f);
+  void on_answer(const frame& f);
+  bool may_have_id(const context_id& id) const noexcept;
+  void know(identity who);
+  void close_now(bye_kind how);
+  void wrong(const std::string& what);
+  void answer(channel_ptr live, const failure& why);
+  void end(bool orderly, const std::string& why);
+  void end_asking(errc kind, const std::string& why);
+  void leave(stage was, bool orderly, const std::string& why);
+  std::string no_channel(const std::string& why) const;
+
+  const std::shared_ptr<loop> loop_;
+  owner& owner_;
+  const std::uint64_t listener_number_;
+  const std::shared_ptr<connection> connection_;
+  const admission known_;
+  asio::steady_timer deadline_timer_;
+  std::optional<responder> invites_;  // until both sides have introduced themselves
+  std::optional<initiator> greets_;
+  identity peer_;    // set before other threads than the loop's know the channel
+  digest secret_{};  // set at the same time as peer_
+  std::string where_;
+  std::string origin_;
+  std::string fault_;  // what was wrong with a hello that is refused
+  channel_ready done_;
+  hello says_;  // sent when the invitation has come
+  purpose why_ = purpose::connect;
+  std::optional<context_id> whom_;
+  stage stage_ = stage::expecting;
+  lane_number lane_ = 0;
+  bool greeted_ = false;
+  bool met_another_ = false;
+  bool closing_ = false;
+  std::atomic<bool> left_{false};
+  std::atomic<bool> peer_failed_{false};
+  std::atomic<bool> misbehaved_{false};
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank 0's side of a job that grows: it assigns ranks, keeps the roster, and tells the members each
+// change.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "wireup/job/roster.hpp"
+#include "wireup/manager/connection_manager.hpp"
+
+namespace weft::wireup {
+
+/// Whether `who` is the process that listens at the locator. On this host the kernel tells. Over
+/// TCP every holder of the job's key is believed, unless that rank is on this host.
+bool is_process_at(const identity& who, bool by_unix_socket, const std::string& locator);
+
+/// Everything on the connection manager's thread. What members send is checked; a member that
+/// misbehaves is dropped and counts as dead. The end of a coordinator connection is the news of its
+/// rank's death, so only that rank may have one: a launched rank is compared with where the
+/// launcher knows it to be, and a joined rank is the process that was given the rank.
+class coordinator {
+ public:
+  struct host {
+    context_id job;
+    peer_id first_size = 1;
+    /// Where a rank that was there from the start is; may answer on another thread, through `post`.
+    std::function<void(peer_id, std::function<void(std::string)>)> find;
+    /// Whether the process at the listener is the one that is to be found at the locator.
+    std::function<bool(const identity& who, bool by_unix_socket, const std::string& locator)> is_at;
+    /// Each change, once, in order, also for rank 0 itself.
+    std::function<void(const change&)> on_change;
+  };
+
+  explicit coordinator(host h);
+
+  /// A connection request at a listener of the job, or at the coordinator's own.
+  void on_request(std::unique_ptr<incoming_request> request);
+  /// Whether that channel is a coordinator connection: its wire-up messages and end belong to this
+  /// class.
+  bool owns(const channel_ptr& c) const { return lines_.contains(c); }
+  void on_wireup_message(const channel_ptr& c, const transports::wireup_message& p);
+  void on_gone(const channel_ptr& c, bool orderly);
+
+  /// Another source than the rank's coordinator connection tells that the rank has ended.
+  void ended(peer_id rank, bool died);
+  /// The answer of host::find.
+  void found(peer_id rank, const std::string& locator);
+
+  /// Where a rank that joined is; empty: gone, or there is none.
+  std::string where(peer_id rank) const;
+
+ private:
+  enum class standing {
+    claimed,  ///< it says that it is that rank: nothing is told to it or believed yet
+    proven,   ///< it is that rank
+    joining,  ///< it was given the rank, and has not published its locator
+    joined
+  };
+  struct member {
+    peer_id rank;
+    standing stands;
+  };
+
+  void on_find(const channel_ptr& c, peer_id rank);
+  void look_for(peer_id rank, const channel_ptr& c);
+  void judge(const channel_ptr& c, const std::string& locator);
+  void greet(const channel_ptr& c, peer_id rank);
+  bool has_line(peer_id rank) const;
+  void record(const change& c);
+  void drop(const channel_ptr& c);
+
+  const host host_;
+  roster book_;
+  peer_id next_rank_;
+  std::map<channel_ptr, member> lines_;
+  std::map<peer_id, std::string> joined_;  // the locators of the ranks that joined and are not gone
+  // The channels that want to know where a rank is, from the question to the launcher until its
+  // answer.
+  std::map<peer_id, std::set<channel_ptr>> waiting_;
+};
+
+}  // namespace weft::wireup

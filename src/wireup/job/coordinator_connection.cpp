@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/job/coordinator_connection.hpp"
+
+#include <utility>
+
+namespace weft::wireup {
+
+using transports::wireup_message;
+
+namespace {
+
+/// Bounds the changes that are kept until `listen`: more than rank 0 has to tell.
+constexpr std::size_t most_logged = 2 * roster::most_joined;
+
+identity of_rank(const context_id& job, peer_id rank) {
+  identity self;
+  self.job = job;
+  self.rank = rank;
+  return self;
+}
+
+tcp_settings deaf(tcp_settings tcp) {
+  tcp.listens = false;
+  return tcp;
+}
+
+}  // namespace
+
+coordinator_connection::coordinator_connection(tcp_settings tcp, const context_id& job,
+                                               peer_id rank)
+    : manager_(std::make_unique<connection_manager>(of_rank(job, rank), handlers(),
+                                                    deaf(std::move(tcp)))) {
+  manager_->start_accepting();
+}
+
+coordinator_connection::~coordinator_connection() { manager_.reset(); }
+
+connection_manager::handlers coordinator_connection::handlers() {
+  connection_manager::handlers h;
+  h.on_wireup_message = [this](const channel_ptr& c, const wireup_message& p) {
+    on_wireup_message(c, p);
+  };
+  h.on_gone = [this](const channel_ptr&, bool orderly) { on_gone(orderly); };
+  return h;
+}
+
+void coordinator_connection::join(const std::string& address, told done) {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = std::move(done);
+  }
+  manager_->request_connection(
+      address, roster_private_data(no_peer),
+      [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
+}
+
+void coordinator_connection::attend(const std::string& locator, peer_id rank, told done) {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = std::move(done);
+  }
+  manager_->connect_to_coordinator(
+      locator, roster_private_data(rank),
+      [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
+}
+
+/// The coordinator connection is ready only when rank 0's welcome has come.
+void coordinator_connection::on_channel(const channel_ptr& c, const failure& why) {
+  if (!c) {
+    conclude(why);
+    return on_gone(false);
+  }
+  const std::lock_guard lock(mutex_);
+  channel_ = c;
+}
+
+void coordinator_connection::conclude(const failure& why) {
+  told done;
+  {
+    const std::lock_guard lock(mutex_);
+    done = std::exchange(done_, nullptr);
+  }
+  if (done) done(why);
+}
+
+void coordinator_connection::on_wireup_message(const channel_ptr& c, const wireup_message& p) {
+  if (const auto w = decode_roster_welcome(p)) {
+    {
+      const std::lock_guard lock(mutex_);
+      facts_ = *w;
+      for (wireup_message& waiting : unsent_) c->send(std::move(waiting));
+      unsent_.clear();
+    }
+    return conclude({});
+  }
+  if (const auto next = decode_changes(p)) {
+    std::function<void(const changes&)> changed;
+    {
+      const std::lock_guard lock(mutex_);
+      changed = changed_;
+      if (!changed) {
+        logged_ += next->all.size() + 1;
+        if (logged_ > most_logged) return c->close();
+        log_.push_back(*next);
+      }
+    }
+    if (changed) changed(*next);
+  } else if (const auto f = decode_roster_found(p)) {
+    std::vector<std::function<void(std::string)>> handlers;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [begin, end] = waiting_.equal_range(f->rank);
+      for (auto at = begin; at != end; ++at) handlers.push_back(std::move(at->second));
+      waiting_.erase(begin, end);
+    }
+    for (const auto& handler : handlers) handler(f->locator);
+  }
+  // Any other message comes from a rank 0 of a later version, and is ignored.
+}
+
+void coordinator_connection::on_gone(bool orderly) {
+  std::multimap<peer_id, std::function<void(std::string)>> waiting;
+  std::function<void(bool)> told_end;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(ended_, true)) return;
+    orderly_ = orderly;
+    waiting.swap(waiting_);
+    told_end = end_told_;
+    unsent_.clear();
+  }
+  conclude({errc::unreachable, "rank 0 hung up"});
+  for (const auto& [rank, handler] : waiting) handler({});
+  if (told_end) told_end(orderly);
+}
+
+roster_welcome coordinator_connection::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+void coordinator_connection::listen(std::function<void(const changes&)> changed,
+                                    std::function<void(bool)> ended) {
+  manager_->post([this, changed = std::move(changed), ended = std::move(ended)] {
+    std::vector<changes> before;
+    bool over = false;
+    {
+      const std::lock_guard lock(mutex_);
+      before.swap(log_);
+      changed_ = changed;
+      end_told_ = ended;
+      over = ended_;
+    }
+    for (const changes& c : before) changed(c);
+    if (over) ended(orderly_);
+  });
+}
+
+void coordinator_connection::send(wireup_message p) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  if (facts_.first_size == 0)
+    unsent_.push_back(std::move(p));
+  else
+    channel_->send(std::move(p));
+}
+
+void coordinator_connection::publish(const std::string& locator) {
+  send(encode_roster_publish(locator));
+}
+void coordinator_connection::leave() { send(encode_roster_leave()); }
+void coordinator_connection::end() { manager_->end(); }
+
+void coordinator_connection::find(peer_id rank, std::function<void(std::string)> found) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) {
+      waiting_.emplace(rank, std::move(found));
+      found = nullptr;
+    }
+  }
+  if (found) return found({});
+  send(encode_roster_find(rank));
+}
+
+}  // namespace weft::wireup

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A member's channel to rank 0 of its job, which keeps the roster.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "wireup/job/roster.hpp"
+#include "wireup/manager/connection_manager.hpp"
+
+namespace weft::wireup {
+
+/// Has a connection manager of its own, so that a process can ask for a rank before it has a
+/// context. Any thread may call it; handlers are called on its manager's thread, one at a time.
+class coordinator_connection {
+ public:
+  /// \param tcp how to reach rank 0; this connection itself listens nowhere
+  /// \param job whose rank it speaks for; none: a process that is about to join
+  explicit coordinator_connection(tcp_settings tcp, const context_id& job = {},
+                                  peer_id rank = no_peer);
+  ~coordinator_connection();
+
+  using told = std::function<void(const failure& why)>;
+
+  /// Connects to rank 0. `done` is told errc::ok when the connection is ready, else why it is not.
+  /// \param address a listener that rank 0 opened for joiners
+  void join(const std::string& address, told done);
+  /// \param locator rank 0's \param rank this process's
+  void attend(const std::string& locator, peer_id rank, told done);
+
+  /// What rank 0's welcome said; valid once the connection is ready.
+  roster_welcome facts() const;
+
+  /// Calls `changed` for each change from the first one on. Calls `ended` once when the connection
+  /// has ended (`orderly` as in connection_manager::handlers).
+  void listen(std::function<void(const changes&)> changed, std::function<void(bool orderly)> ended);
+
+  void publish(const std::string& locator);
+  /// As job::find. The question is sent once the connection is ready.
+  void find(peer_id rank, std::function<void(std::string locator)> found);
+  void leave();
+
+  /// Ends the connection in good order. Afterwards no handler is running and none will be called,
+  /// though other owners may still hold this object. Not from a handler.
+  void end();
+
+ private:
+  connection_manager::handlers handlers();
+  void on_channel(const channel_ptr& c, const failure& why);
+  void on_wireup_message(const channel_ptr& c, const transports::wireup_message& p);
+  void on_gone(bool orderly);
+  void send(transports::wireup_message p);
+  void conclude(const failure& why);
+
+  mutable std::mutex mutex_;  // guards what follows, except the manager
+  channel_ptr channel_;
+  told done_;
+  bool ended_ = false;
+  bool orderly_ = false;
+  roster_welcome facts_;
+  std::vector<changes> log_;
+  std::size_t logged_ = 0;  // the number of changes in log_
+  std::function<void(const changes&)> changed_;
+  std::function<void(bool)> end_told_;
+  std::multimap<peer_id, std::function<void(std::string)>> waiting_;
+  std::vector<transports::wireup_message> unsent_;  // from before the connection was ready
+
+  std::unique_ptr<connection_manager> manager_;  // last: its thread uses the rest
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job that this process was started in: its ranks, and where each of them listens.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "wireup/auth/job_key.hpp"
+#include "wireup/base/identity.hpp"
+
+namespace weft::wireup {
+
+/// A job's directory. Any thread may call the functions. Callbacks are called on a thread of the
+/// implementation, one at a time.
+class job {
+ public:
+  virtual ~job() = default;
+
+  virtual context_id id() const noexcept = 0;
+  virtual peer_id rank() const noexcept = 0;
+  virtual peer_id size() const noexcept = 0;
+  /// How many of the job's processes run on this host. Decides whether waiting threads may spin.
+  virtual peer_id local_size() const noexcept = 0;
+
+  /// Whether a launcher started the process.
+  virtual bool launched() const noexcept { return true; }
+
+  /// The key that the launcher gave the job; empty: none.
+  virtual job_key key() const { return {}; }
+
+  /// Tells the other ranks where this process listens.
+  virtual void publish(const std::string& locator) = 0;
+
+  /// Finds out where a rank listens; waits until it has published. An empty locator: it is gone.
+  virtual void find(peer_id rank, std::function<void(std::string locator)> found) = 0;
+
+  /// The same when no process listens any more where the rank was found: waits for the rank's next
+  /// program, if the launcher knows of one. An empty locator: none will come.
+  /// \param gone the locator where it was
+  virtual void find_next(peer_id, const std::string& gone,
+                         std::function<void(std::string locator)> found) {
+    static_cast<void>(gone);
+    found({});
+  }
+
+  /// Calls `ended` for each rank that ended, also for those that ended before this call. `died`:
+  /// the rank crashed or was killed; else it left in good order.
+  virtual void on_end(std::function<void(peer_id rank, bool died)> ended) = 0;
+};
+
+/// The job that a launcher started this process in: `weft-run` (WEFT_JOB), else a launcher that
+/// speaks PMIx (PMIX_NAMESPACE); null: there is none. \param key the user's choice; a job of PMIx
+/// takes rank 0's key, or makes one \throws weft::error (invalid_argument) when the variables
+/// contradict each other or the rank has a context already, (unreachable) when the launcher does
+/// not answer, (unsupported) when libpmix cannot be loaded, or when srun started several processes
+/// without PMIx
+std::unique_ptr<job> launched_job(const job_key& key = {});
+
+/// A job of one, for a process that no launcher started. Others may join it.
+/// \param key the holders of this key may connect over TCP; empty: the user's choice, if any
+std::unique_ptr<job> lone_job(job_key key = {});
+
+class coordinator_connection;
+/// The job of a process that joined. \param line the connection over which rank 0 gave this process
+/// its rank
+std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line);
+
+/// The job of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB.
+std::unique_ptr<job> weft_run_job();
+
+/// The job of a PMIx launcher. Asks the launcher for what it knows, and waits for rank 0 to publish
+/// the job's id and key. Null also when weft was built without PMIx.
+std::unique_ptr<job> pmix_job(const job_key& key);
+
+/// For a process without a rank from a launcher: srun may have started several such processes.
+/// \throws weft::error (unsupported) when it did
+void refuse_srun_without_pmix();
+
+}  // namespace weft::wireup

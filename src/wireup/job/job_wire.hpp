@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages between a rank and its launcher, as frames. docs/wire-format.md has the tables.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "wireup/base/frame.hpp"
+#include "wireup/base/identity.hpp"
+
+namespace weft::wireup {
+
+struct job_hello {
+  context_id job;
+  peer_id rank = no_peer;
+};
+struct job_welcome {
+  context_id job;
+  peer_id size = 0;
+};
+struct job_find {
+  peer_id rank = no_peer;
+  std::string gone;  ///< where the rank was, but no process listens now; empty: not tried yet
+};
+struct job_found {
+  peer_id rank = no_peer;
+  std::string locator;  ///< empty: that rank has ended
+};
+struct job_ended {
+  peer_id rank = no_peer;
+  bool died = false;
+};
+
+frame encode(const job_hello& h);
+frame encode(const job_welcome& w);
+frame encode_publish(const std::string& locator);
+frame encode(const job_find& f);
+frame encode(const job_found& f);
+frame encode(const job_ended& e);
+
+/// Each of these is empty when the frame is of another kind or its bytes are malformed.
+std::optional<job_hello> decode_job_hello(const frame& f);
+std::optional<job_welcome> decode_job_welcome(const frame& f);
+std::optional<std::string> decode_publish(const frame& f);
+std::optional<job_find> decode_find(const frame& f);
+std::optional<job_found> decode_found(const frame& f);
+std::optional<job_ended> decode_ended(const frame& f);
+
+}  // namespace weft::wireup

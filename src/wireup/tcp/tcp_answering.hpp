@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handshake with a TCP client, from the accepting side.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "wireup/auth/handshake.hpp"
+#include "wireup/auth/hello.hpp"
+#include "wireup/auth/introduction.hpp"
+#include "wireup/loop/loop.hpp"
+
+namespace weft::wireup {
+
+/// Reads 8 bytes from an accepted connection. A question for an "any://" listener's Unix socket is
+/// answered; admission is decided at that socket, where the kernel vouches for the user. A client
+/// that wants to prove that it knows the job's key is challenged. Each client has five seconds in
+/// all, and no more bytes are read than the handshake has. On the loop's thread; keeps itself alive
+/// until it has ended.
+class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
+ public:
+  struct terms {
+    std::optional<listener_answer> answer;  ///< nothing: does not answer questions
+    job_key key;                            ///< empty: no client is admitted
+    std::function<void(runtime::unique_fd, const admission&)> admit;  ///< the client knows the key
+    /// The client does not know the key. Takes its socket, which is closed afterwards, and what the
+    /// client did instead, for people. Not called for a client that was answered or that hung up
+    /// without sending anything.
+    std::function<void(int socket, std::string what)> turn_away;
+  };
+
+  tcp_answering(loop& on, runtime::unique_fd socket, terms t);
+
+  /// Whether a newly accepted client has already sent bytes that are not weft's, or has left. Most
+  /// clients of other programs have, and should cost no more than this check. A client that has not
+  /// sent anything yet may still be valid. \return what was wrong, for people; empty: it left
+  /// without sending anything
+  static std::optional<std::string_view> is_unwanted(int socket) noexcept;
+
+  void start();
+  /// How far the client has come. When room is needed, clients that have come less far are closed
+  /// first.
+  enum class standing { silent, spoken, proven };
+  standing shown() const noexcept { return shown_; }
+  /// Ends at once; no function of `terms` is called.
+  void close();
+
+ private:
+  template <std::size_t N, class Next>
+  void read(std::array<std::byte, N>& into, Next next);
+  void on_opening();
+  void on_proof();
+  void turn_away(std::string what);
+
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer patience_;
+  terms terms_;
+  standing shown_ = standing::silent;
+  opening opening_{};
+  proof proof_{};
+  std::optional<challenger> challenger_;
+  std::vector<std::byte> answer_;
+  digest confirmation_{};
+};
+
+}  // namespace weft::wireup

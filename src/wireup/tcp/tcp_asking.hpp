@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handshake over TCP, from the connecting side.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wireup/auth/handshake.hpp"
+#include "wireup/auth/hello.hpp"
+#include "wireup/auth/introduction.hpp"
+#include "wireup/base/failure.hpp"
+#include "wireup/loop/loop.hpp"
+#include "wireup/sockets/locator.hpp"
+
+namespace weft::wireup {
+
+/// Connects to a host, which may have several addresses. Then either asks where a listener's Unix
+/// socket is, or proves that it knows the job's key and checks that the other side does. If the
+/// other side hangs up in the middle, perhaps to make room for other clients, it tries again a few
+/// times. Gives up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
+class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
+ public:
+  /// Either `answer` or `socket`, or a failure: errc::refused when no process listens there or the
+  /// other side does not admit this one, else errc::unreachable.
+  struct outcome {
+    std::optional<listener_answer> answer;
+    runtime::unique_fd socket;  ///< both sides know the key; frames may follow
+    admission medium{};         ///< for that socket
+    failure why;
+  };
+  using answered = std::function<void(outcome)>;
+
+  /// \param where a name or a numeric address; an empty one: loopback
+  /// \param called the name of the address in messages
+  /// \param key empty: asks for a listener's Unix socket; else proves knowledge of the key
+  tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
+             answered done);
+  void start();
+  /// Ends at once; `done` is not called.
+  void close();
+
+ private:
+  void connect_next();
+  void connect_to(const asio::ip::tcp::endpoint& to);
+  void hung_up(const char* why, int most_tries);
+  void open();
+  void read_answer();
+  void read_challenge();
+  void read_confirmation();
+  template <std::size_t N, class Next>
+  void read(std::array<std::byte, N>& into, const char* words, Next next);
+  template <std::size_t N, class Next>
+  void write(const std::array<std::byte, N>& from, Next next);
+  void fail(errc kind, const std::string& why);
+  void end(outcome result);
+
+  const tcp_place where_;
+  const std::string called_;
+  const bool proves_;
+  prover prover_;
+  answered done_;
+  const std::shared_ptr<loop> loop_;
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer patience_;
+  std::vector<asio::ip::tcp::endpoint> found_;
+  std::size_t next_ = 0;
+  asio::ip::tcp::endpoint at_;
+  asio::error_code last_fault_;
+  asio::steady_timer pause_;
+  const char* last_words_ = nullptr;  // why the other side hung up last, if it did
+  int hang_ups_ = 0;
+  opening opening_;
+  std::array<std::byte, listener_answer_size> answer_{};
+  challenge challenge_{};
+  proof proof_{};
+  digest confirmation_{};
+};
+
+}  // namespace weft::wireup
