@@ -10,7 +10,7 @@ struct place_of_step {
 };
 
 /// The first that matches counts.
-constexpr std::array<place_of_step, 18> places{{{"/src/runtime/os/small_copy.hpp", "copy"},
+constexpr std::array<place_of_step, 17> places{{{"/src/runtime/os/small_copy.hpp", "copy"},
                                                 {"/string/", "copy"},  // memcpy of the C library
                                                 {"/src/transports/frame.hpp", "copy"},
                                                 {"/src/transports/", "ring"},
@@ -21,8 +21,7 @@ constexpr std::array<place_of_step, 18> places{{{"/src/runtime/os/small_copy.hpp
                                                 {"/src/runtime/trace/trace", "protocol"},
                                                 {"/src/runtime/", "complete"},
                                                 {"/weft/coro/operation.hpp", "complete"},
-                                                {"/src/proto/match", "match"},
-                                                {"/src/proto/unexpected", "match"},
+                                                {"/src/proto/match/", "match"},
                                                 {"/src/proto/", "protocol"},
                                                 {"/include/weft/", "request"},
                                                 {"/src/coro/", "request"},

@@ -8,7 +8,7 @@
 
 #include "api/callback_request.hpp"
 #include "api/core.hpp"
-#include "proto/message_errors.hpp"
+#include "proto/messenger/message_errors.hpp"
 
 namespace weft {
 

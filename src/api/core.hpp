@@ -17,7 +17,7 @@
 #include "api/dump.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "runtime/progress/engine.hpp"
 
 namespace weft::transports::qdma {

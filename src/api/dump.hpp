@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/pending.hpp"
+#include "proto/messenger/pending.hpp"
 #include "runtime/trace/dump_signal.hpp"
 
 namespace weft::detail {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/endpoint.hpp>
 
-#include "proto/closed_operation.hpp"
-#include "proto/message_errors.hpp"
-#include "proto/messenger.hpp"
-#include "proto/peer.hpp"
+#include "proto/messenger/message_errors.hpp"
+#include "proto/messenger/messenger.hpp"
+#include "proto/operations/closed_operation.hpp"
+#include "proto/peer/peer.hpp"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <weft/coro/time.hpp>
 
 #include "api/core.hpp"
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/verbs/factory.hpp"

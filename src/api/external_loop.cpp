@@ -2,7 +2,7 @@
 #include <weft/external_loop.hpp>
 
 #include "api/core.hpp"
-#include "proto/message_errors.hpp"
+#include "proto/messenger/message_errors.hpp"
 
 namespace weft {
 

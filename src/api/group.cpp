@@ -8,7 +8,7 @@
 #include "api/core.hpp"
 #include "api/no_rank.hpp"
 #include "collectives/communicator.hpp"
-#include "proto/group_table.hpp"
+#include "proto/groups/group_table.hpp"
 
 namespace weft {
 

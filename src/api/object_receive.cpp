@@ -14,7 +14,7 @@
 
 #include "api/core.hpp"
 #include "api/object_stream.hpp"
-#include "proto/message_errors.hpp"
+#include "proto/messenger/message_errors.hpp"
 
 namespace weft::detail {
 

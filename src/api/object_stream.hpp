@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "api/object_pieces.hpp"
-#include "proto/stream.hpp"
+#include "proto/streams/stream.hpp"
 
 namespace weft::detail {
 

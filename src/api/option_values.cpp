@@ -16,7 +16,7 @@
 #include <weft/error.hpp>
 
 #include "api/option_text.hpp"
-#include "proto/peer_number.hpp"
+#include "proto/frames/peer_number.hpp"
 #include "runtime/os/cpu_set.hpp"
 
 namespace weft::detail {

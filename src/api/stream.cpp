@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "proto/stream.hpp"
+#include "proto/streams/stream.hpp"
 
 namespace weft {
 

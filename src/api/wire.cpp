@@ -5,7 +5,7 @@
 
 #include <weft/error.hpp>
 
-#include "proto/frames.hpp"
+#include "proto/frames/frames.hpp"
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "collectives/select.hpp"
-#include "proto/group_table.hpp"
+#include "proto/groups/group_table.hpp"
 
 namespace weft::collectives {
 

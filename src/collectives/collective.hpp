@@ -9,7 +9,7 @@
 #include <weft/coro/detail/awaitable.hpp>
 
 #include "collectives/communicator.hpp"
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 
 namespace weft::collectives {
 

@@ -17,8 +17,8 @@
 
 #include "collectives/call_log.hpp"
 #include "collectives/select.hpp"
-#include "proto/group_table.hpp"
-#include "proto/messenger.hpp"
+#include "proto/groups/group_table.hpp"
+#include "proto/messenger/messenger.hpp"
 
 namespace weft::collectives {
 

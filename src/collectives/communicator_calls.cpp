@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "collectives/communicator.hpp"
-#include "proto/group_watch.hpp"
+#include "proto/groups/group_watch.hpp"
 
 namespace weft::collectives {
 

@@ -12,7 +12,7 @@
 #include <weft/coro/when.hpp>
 
 #include "collectives/communicator.hpp"
-#include "proto/peer_number.hpp"
+#include "proto/frames/peer_number.hpp"
 
 namespace weft::collectives {
 

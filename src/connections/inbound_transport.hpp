@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 
 namespace weft::connections {
 

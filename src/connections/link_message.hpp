@@ -11,7 +11,7 @@
 
 #include <weft/error.hpp>
 
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 #include "transports/wireup_message.hpp"
 
 namespace weft::connections {

@@ -19,8 +19,8 @@
 #include "connections/inbound_transport.hpp"
 #include "connections/link_message.hpp"
 #include "connections/services.hpp"
-#include "proto/multi_rail_link.hpp"
-#include "proto/peer.hpp"
+#include "proto/peer/peer.hpp"
+#include "proto/rails/multi_rail_link.hpp"
 #include "wireup/channel/channel.hpp"
 
 namespace weft::connections {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "wireup/auth/context_address.hpp"
 #include "wireup/base/identity.hpp"
 #include "wireup/sockets/locator.hpp"

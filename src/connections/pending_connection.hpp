@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "proto/peer.hpp"
+#include "proto/peer/peer.hpp"
 #include "wireup/auth/context_address.hpp"
 #include "wireup/base/failure.hpp"
 #include "wireup/channel/channel.hpp"

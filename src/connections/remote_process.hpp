@@ -13,7 +13,7 @@
 
 #include "connections/link_negotiation.hpp"
 #include "connections/services.hpp"
-#include "proto/peer.hpp"
+#include "proto/peer/peer.hpp"
 #include "wireup/base/identity.hpp"
 #include "wireup/channel/channel.hpp"
 

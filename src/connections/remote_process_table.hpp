@@ -9,7 +9,7 @@
 
 #include "connections/non_rank_peers.hpp"
 #include "connections/remote_process.hpp"
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "wireup/job/job.hpp"
 
 namespace weft::connections {

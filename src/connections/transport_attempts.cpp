@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "proto/peer.hpp"
+#include "proto/peer/peer.hpp"
 
 namespace weft::connections {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/peer.hpp"
-#include "proto/select.hpp"
+#include "proto/peer/peer.hpp"
+#include "proto/select/select.hpp"
 
 namespace weft::connections {
 

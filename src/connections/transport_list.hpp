@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/multi_rail_link.hpp"
+#include "proto/rails/multi_rail_link.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::connections {

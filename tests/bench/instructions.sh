@@ -10,6 +10,6 @@ for loop in "window, send" "window, receive" "window, send_many" "window, recv_m
   says "$loop"
 done
 bench instructions --loop send --files
-says "src/proto/small_message.cpp"
+says "src/proto/peer/small_message.cpp"
 bench instructions --loop receive --json
 says '"bench":"instructions"'

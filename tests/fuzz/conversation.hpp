@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "counted.hpp"
-#include "proto/messenger.hpp"
-#include "proto/multi_rail_link.hpp"
-#include "proto/select.hpp"
+#include "proto/messenger/messenger.hpp"
+#include "proto/rails/multi_rail_link.hpp"
+#include "proto/select/select.hpp"
 #include "scripted_link.hpp"
 #include "support/scripted_connector.hpp"
 

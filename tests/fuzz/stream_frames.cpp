@@ -9,8 +9,8 @@
 #include <weft/detail/stream_ops.hpp>
 
 #include "counted.hpp"
-#include "proto/messenger.hpp"
-#include "proto/stream.hpp"
+#include "proto/messenger/messenger.hpp"
+#include "proto/streams/stream.hpp"
 #include "scripted_link.hpp"
 #include "support/scripted_connector.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "acts.hpp"
 #include "frames.hpp"
-#include "proto/stream_wire.hpp"
+#include "proto/frames/stream_wire.hpp"
 
 namespace hostile {
 

@@ -6,8 +6,8 @@
 #include "acts.hpp"
 #include "frames.hpp"
 #include "honest.hpp"
-#include "proto/call_wire.hpp"
-#include "proto/group_table.hpp"
+#include "proto/frames/call_wire.hpp"
+#include "proto/groups/group_table.hpp"
 
 namespace hostile {
 

@@ -4,7 +4,7 @@
 
 #include "acts.hpp"
 #include "frames.hpp"
-#include "proto/multi_rail_link.hpp"
+#include "proto/rails/multi_rail_link.hpp"
 
 namespace hostile {
 

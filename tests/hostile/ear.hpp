@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/frames.hpp"
+#include "proto/frames/frames.hpp"
 #include "runtime/descriptors/memory_file.hpp"
 #include "transports/transport.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit (src/proto/flow_control.hpp, frame_writer.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
+// Credit (src/proto/connection/flow_control.hpp, frame_writer.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
 // they may, and receive in any order. Numbers are small: a message costs two units, and has no payload or one unit of it,
 // the reserve is of two messages, two units more are for answers, a link holds one frame. Each action of a peer holds the
 // progress lock, so that it is one step here.

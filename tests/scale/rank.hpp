@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collectives/communicator.hpp"
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "scale/network.hpp"
 
 namespace scale {

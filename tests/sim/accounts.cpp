@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "proto/frames.hpp"
+#include "proto/frames/frames.hpp"
 
 namespace sim {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "proto/peer.hpp"
+#include "proto/peer/peer.hpp"
 #include "sim/log.hpp"
 #include "support/dice.hpp"
 #include "transports/fake/world.hpp"

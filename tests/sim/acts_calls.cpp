@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <stop_token>
 
-#include "proto/served_call.hpp"
+#include "proto/calls/served_call.hpp"
 #include "sim/acts.hpp"
 #include "sim/pace.hpp"
 #include "sim/service.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/multi_rail_link.hpp"
+#include "proto/rails/multi_rail_link.hpp"
 #include "sim/accounts.hpp"
 #include "sim/hostile_rank.hpp"
 #include "sim/ledger.hpp"

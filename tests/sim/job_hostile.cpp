@@ -2,8 +2,8 @@
 // The job's part for a rank that breaks the rules, and the checks of the other ranks.
 #include <algorithm>
 
-#include "proto/rma.hpp"
-#include "proto/select.hpp"
+#include "proto/rma/rma.hpp"
+#include "proto/select/select.hpp"
 #include "sim/job.hpp"
 #include "sim/work.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "proto/frames.hpp"
+#include "proto/frames/frames.hpp"
 
 namespace sim {
 

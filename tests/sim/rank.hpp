@@ -13,7 +13,7 @@
 #include <weft/detail/collective_ops.hpp>
 #include <weft/endpoint.hpp>
 
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "sim/log.hpp"
 #include "sim/plan.hpp"
 #include "sim/shared_memory.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "proto/call_wire.hpp"
+#include "proto/frames/call_wire.hpp"
 
 namespace sim {
 

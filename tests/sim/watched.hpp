@@ -6,8 +6,8 @@
 #include <weft/call.hpp>
 #include <weft/detail/rma_ops.hpp>
 
-#include "proto/closed_operation.hpp"
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
+#include "proto/operations/closed_operation.hpp"
 #include "sim/ledger.hpp"
 
 namespace sim {

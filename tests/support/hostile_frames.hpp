@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "proto/frames.hpp"
+#include "proto/frames/frames.hpp"
 #include "support/dice.hpp"
 
 namespace weft::tests {

@@ -2,7 +2,7 @@
 // What a hostile peer learns from the frames of its victim.
 #include <algorithm>
 
-#include "proto/call_wire.hpp"
+#include "proto/frames/call_wire.hpp"
 #include "support/hostile_lists.hpp"
 
 namespace weft::tests {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "proto/call_wire.hpp"
-#include "proto/group_table.hpp"
+#include "proto/frames/call_wire.hpp"
+#include "proto/groups/group_table.hpp"
 #include "support/hostile_lists.hpp"
 
 namespace weft::tests {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "proto/connector.hpp"
+#include "proto/frames/connector.hpp"
 
 namespace weft::tests {
 

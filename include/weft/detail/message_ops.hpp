@@ -179,7 +179,7 @@ class match_operation : public operation {
 
   /// Leaves the message in the queue.
   bool probe() const noexcept { return (special & is_probe) != 0; }
-  /// Its source knows of it (proto/early_receives.hpp).
+  /// Its source knows of it (proto/rendezvous/early_receives.hpp).
   bool early() const noexcept { return (special & is_early) != 0; }
   /// Takes more messages after the next one (recv_many_operation).
   bool stays() const noexcept { return (special & takes_more) != 0; }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/peer_number.hpp"
+#include "proto/frames/peer_number.hpp"
 
 namespace weft::wireup {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "far_side.hpp"
-#include "proto/frames.hpp"
+#include "proto/frames/frames.hpp"
 
 namespace weft::test {
 

@@ -11,7 +11,7 @@
 #include "connections/link_negotiation.hpp"
 #include "connections/transport_attempts.hpp"
 #include "connections/transport_list.hpp"
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "support/catch.hpp"
 #include "support/scripted_connector.hpp"
 #include "support/silent_link.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "calls_of_test.hpp"
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 
 using namespace net;
 

@@ -12,7 +12,7 @@
 #include <weft/detail/call_code.hpp>
 
 #include "net.hpp"
-#include "proto/call_table.hpp"
+#include "proto/calls/call_table.hpp"
 
 namespace net {
 

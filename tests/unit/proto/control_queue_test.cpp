@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/control_queue.hpp"
+#include "proto/connection/control_queue.hpp"
 #include "support/catch.hpp"
 
 using namespace weft::proto;

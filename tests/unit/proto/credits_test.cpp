@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "net.hpp"
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 
 using namespace net;
 using weft::any_tag;

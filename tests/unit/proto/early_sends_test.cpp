@@ -2,7 +2,7 @@
 // Which receive the next message meets, as its sender works it out.
 #include <vector>
 
-#include "proto/early_sends.hpp"
+#include "proto/rendezvous/early_sends.hpp"
 #include "support/catch.hpp"
 #include "transports/frame.hpp"
 

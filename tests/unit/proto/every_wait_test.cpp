@@ -14,8 +14,8 @@
 #include <weft/value.hpp>
 
 #include "hostile_frame_sink.hpp"
-#include "proto/closed_operation.hpp"
-#include "proto/stream.hpp"
+#include "proto/operations/closed_operation.hpp"
+#include "proto/streams/stream.hpp"
 
 using namespace net;
 using namespace std::chrono_literals;

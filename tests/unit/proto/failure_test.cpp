@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "net.hpp"
-#include "proto/closed_operation.hpp"
+#include "proto/operations/closed_operation.hpp"
 
 using namespace net;
 using weft::any_tag;

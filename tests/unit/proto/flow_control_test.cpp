@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/flow_control.hpp"
+#include "proto/connection/flow_control.hpp"
 
 #include <deque>
 #include <random>
 
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 #include "support/catch.hpp"
 
 using namespace weft::proto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups that are revoked: what waits for them ends, and what has come or will come is dropped.
-#include "proto/group_table.hpp"
+#include "proto/groups/group_table.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "hostile_frame_sink.hpp"
-#include "proto/rma.hpp"
-#include "proto/select.hpp"
+#include "proto/rma/rma.hpp"
+#include "proto/select/select.hpp"
 
 using namespace net;
 using weft::proto::access_ends;

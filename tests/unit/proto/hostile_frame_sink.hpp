@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net.hpp"
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 #include "support/silent_link.hpp"
 
 namespace net {

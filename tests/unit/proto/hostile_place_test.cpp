@@ -2,7 +2,7 @@
 // The memory into which a peer's transport may write: never memory of no receive, never beyond its
 // end, and no bytes are read where there are none.
 #include "hostile_frame_sink.hpp"
-#include "proto/rma.hpp"
+#include "proto/rma/rma.hpp"
 
 using namespace net;
 using weft::detail::rma_kind;

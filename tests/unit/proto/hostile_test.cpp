@@ -5,7 +5,7 @@
 #include <random>
 
 #include "net.hpp"
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 
 using namespace net;
 using weft::any_tag;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/id_table.hpp"
+#include "proto/support/id_table.hpp"
 #include "support/catch.hpp"
 
 #include <set>

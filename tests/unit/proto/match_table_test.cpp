@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/match.hpp"
+#include "proto/match/match.hpp"
 
 #include <algorithm>
 #include <deque>

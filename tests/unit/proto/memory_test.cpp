@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // There is no memory at the moment when an operation begins.
 #include "net.hpp"
-#include "proto/closed_operation.hpp"
+#include "proto/operations/closed_operation.hpp"
 #include "support/allocations.hpp"
 #include "support/skip.hpp"
 

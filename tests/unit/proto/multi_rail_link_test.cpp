@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 #include "two_links.hpp"
 
 using namespace net;

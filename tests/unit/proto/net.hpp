@@ -10,7 +10,7 @@
 
 #include <weft/detail/message_ops.hpp>
 
-#include "proto/messenger.hpp"
+#include "proto/messenger/messenger.hpp"
 #include "support/catch.hpp"
 #include "support/pattern.hpp"
 #include "support/scripted_connector.hpp"

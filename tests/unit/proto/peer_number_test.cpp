@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
-#include "proto/message_errors.hpp"
-#include "proto/peer_number.hpp"
+#include "proto/frames/peer_number.hpp"
+#include "proto/messenger/message_errors.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

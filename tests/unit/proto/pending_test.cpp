@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "net.hpp"
-#include "proto/group_table.hpp"
-#include "proto/pending.hpp"
+#include "proto/groups/group_table.hpp"
+#include "proto/messenger/pending.hpp"
 
 using namespace net;
 using weft::any_tag;

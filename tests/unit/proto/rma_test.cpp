@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "net.hpp"
-#include "proto/rma.hpp"
+#include "proto/rma/rma.hpp"
 #include "two_links.hpp"
 
 using namespace net;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
-#include "proto/scheme_costs.hpp"
+#include "proto/select/scheme_costs.hpp"
 #include "support/catch.hpp"
 
 using namespace weft::proto;

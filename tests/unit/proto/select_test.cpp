@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/select.hpp"
+#include "proto/select/select.hpp"
 #include "support/catch.hpp"
 
 using namespace weft::proto;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "net.hpp"
-#include "proto/stream.hpp"
+#include "proto/streams/stream.hpp"
 
 using namespace net;
 namespace proto = weft::proto;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net.hpp"
-#include "proto/multi_rail_link.hpp"
+#include "proto/rails/multi_rail_link.hpp"
 
 namespace net {
 

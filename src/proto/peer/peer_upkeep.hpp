@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work for peers that is done in passes of the engine.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <utility>
+
+#include <weft/coro/detail/timer.hpp>
+
+#include "proto/peer/peer.hpp"
+#include "proto/support/protocol_coroutine.hpp"
+#include "runtime/polling/pollable.hpp"
+#include "runtime/progress/engine.hpp"
+
+namespace weft::proto {
+
+class messenger;
+
+/// Work for peers that cannot be done where its cause is found, or not at once: long transfers take
+/// turns, marked peers fail, as do those that do not let go of what was stopped, messages of peers
+/// that have gone are released in slices. Owned by the messenger, polled by the engine. Progress
+/// lock held only.
+class peer_upkeep final : public runtime::pollable {
+ public:
+  peer_upkeep(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
+
+  /// Lets other peers use the engine before a long transfer goes on: `co_await yield()`.
+  struct yield_waiter : waiter {
+    peer_upkeep& upkeep;
+    explicit yield_waiter(peer_upkeep& u) noexcept : upkeep(u) {}
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+      self = h;
+      upkeep.yielded_.add(*this);
+      upkeep.worth_polling = true;
+    }
+    void await_resume() const noexcept {}
+  };
+  yield_waiter yield() noexcept { return yield_waiter(*this); }
+
+  /// A peer is to fail at the next pass.
+  void note_marked() noexcept {
+    has_marked_ = true;
+    owe_pass();
+  }
+  /// This side gave a peer up: its process is told, at a later pass if there is no memory now.
+  void given_up(peer& p) noexcept;
+  /// That peer has gone, and its messages are to be released at the next passes.
+  void add_to_sweep(peer& p) noexcept {
+    p.to_sweep = true;
+    p.next_to_sweep = std::exchange(to_sweep_, &p);
+    owe_pass();
+  }
+  /// Receives are announced to that peer in the next pass.
+  void add_early(peer& p) noexcept {
+    if (std::exchange(p.early_gathered, true)) return;
+    p.next_early = std::exchange(early_, &p);
+    worth_polling = true;
+  }
+  /// That peer has used up its credit, and the budget has no more for it; or does not wait any
+  /// more.
+  void note_starved(peer& p, bool waits) noexcept {
+    if (std::exchange(p.starved, waits) == waits) return;
+    waits ? starved_.add(p) : starved_.remove(p);
+  }
+  /// The budget has units again: peers that wait are granted them in the next pass.
+  void note_budget() noexcept {
+    if (starved_.first && !std::exchange(has_budget_, true)) owe_pass();
+  }
+  /// An operation was stopped, or a region ends, and waits for what its peer does. If it has not
+  /// ended after messenger_settings::stop_timeout, the peer fails. \return now, to be kept for
+  ///   peer::oldest_stop
+  detail::time_point note_stop() noexcept;
+  /// One more peer, or one fewer, has unsent frames (frame_writer::unsent).
+  void has_unsent(bool one_more) noexcept;
+  /// The context ends: close_all releases the messages.
+  void stop_sweeping() noexcept;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override {
+    return has_marked_ || has_budget_ || to_sweep_ || early_ || !yielded_.empty();
+  }
+  void wake_peer() noexcept override {}
+
+ private:
+  /// A pass has work here, although no operation may be outstanding.
+  void owe_pass() noexcept {
+    worth_polling = true;
+    update_busy();
+    engine_.look_after();
+  }
+  void update_busy() noexcept {
+    busy = unsent_ != 0 || has_marked_ || has_budget_ || has_unreported_ || to_sweep_ != nullptr;
+  }
+  /// Wakes a thread that sleeps when `look_at_` has come.
+  struct alarm final : detail::timer {
+    explicit alarm(peer_upkeep& u) noexcept : timer(&rang), upkeep(u) {}
+    static void rang(operation& op) noexcept;
+    peer_upkeep& upkeep;
+    bool is_set = false;
+  };
+
+  void look_again(detail::time_point when) noexcept;
+  unsigned fail_overdue() noexcept;
+  void fail_marked() noexcept;
+  void report_failures() noexcept;
+  void grant() noexcept;
+  void sweep() noexcept;
+  void announce_early() noexcept;
+  void swept() noexcept {
+    to_sweep_->to_sweep = false;
+    to_sweep_ = to_sweep_->next_to_sweep;
+  }
+
+  messenger& messenger_;
+  runtime::engine& engine_;
+  waiters yielded_;
+  bool has_marked_ = false;
+  bool has_unreported_ = false;  // connector::given_up had no memory for some peer
+  bool has_budget_ = false;      // it may be granted to those that wait
+  linked<peer, &peer::starved_before, &peer::starved_after> starved_;
+  peer* to_sweep_ = nullptr;  // the first of those
+  peer* early_ = nullptr;     // the first peer to which receives are announced
+  std::size_t unsent_ = 0;    // peers with unsent frames
+  detail::time_point look_at_ = detail::time_point::max();  // for stops that are overdue
+  alarm alarm_{*this};
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several links to one peer: their beginning and end, and sending. Receiving is in
+// multi_rail_receive.cpp.
+#include "proto/rails/multi_rail_link.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "proto/messenger/messenger.hpp"
+#include "proto/select/select.hpp"
+
+namespace weft::proto {
+
+using transports::gather;
+using transports::post;
+
+namespace {
+
+// Bytes in front of the payload inside an ordered frame.
+constexpr std::uint32_t largest_head = sizeof(frame_header) + sizeof(frame_extension);
+
+constexpr double older_weigh = 0.75;                 // against the newest measurement
+constexpr std::chrono::seconds rate_is_good_for{5};  // a slow link is tried again after that
+
+/// The traits that all rails support, with room for the head of an ordered frame.
+transports::traits common(const std::vector<transports::traits>& rails) {
+  transports::traits t = rails.front();
+  for (const transports::traits& l : rails) {
+    t.max_payload = std::min(t.max_payload, l.max_payload);
+    t.fragment = std::min(t.fragment, l.fragment);
+    t.first_piece = std::min(t.first_piece, l.first_piece);
+  }
+  t.max_payload = (t.max_payload - largest_head) / credit_unit * credit_unit;
+  t.fragment = std::min(t.fragment, t.max_payload);
+  t.first_piece = std::min(t.first_piece, t.max_payload);
+  t.announced_beyond = 0;  // an announced payload would be in the same block
+  return t;
+}
+
+}  // namespace
+
+multi_rail_link::multi_rail_link(peer& p, const std::vector<transports::traits>& rails)
+    : multi_rail_traits{common(rails)}, link(multi_rail_traits::own), peer_(p) {
+  for (std::size_t i = 0; i != std::min(rails.size(), most_links); ++i)
+    rails_.push_back(std::make_unique<rail>(*this, i));
+  peer_.connection().use(this);
+}
+
+multi_rail_link::~multi_rail_link() { peer_.connection().use(nullptr); }
+
+// --- rails come and go -------------------------------------------------------------------------
+
+void multi_rail_link::join(std::size_t n, std::unique_ptr<transports::link> made) noexcept {
+  rail& l = *rails_[n];
+  if (l.now != rail::state::coming) return;  // it broke before it was made
+  l.out = std::move(made);
+  l.now = rail::state::open;
+  go_on();
+}
+
+void multi_rail_link::refused(std::size_t n) noexcept { lose(*rails_[n]); }
+
+bool multi_rail_link::alive() const noexcept {
+  return std::any_of(rails_.begin(), rails_.end(),
+                     [](const auto& l) { return l->now != rail::state::dead; });
+}
+
+/// Moves the rail's frames to the lists for the other rails. Its link stays until the end: its
+/// transport may be inside a call of it.
+void multi_rail_link::lose(rail& l) noexcept {
+  if (l.now == rail::state::dead) return;
+  l.now = rail::state::dead;
+  if (l.out) l.out->let_go();
+  l.in_flight = 0;
+  while (!l.unconsumed.empty()) {
+    const item& i = l.unconsumed.front();
+    if (i.dropped) {
+      l.unconsumed.pop_front();
+      continue;
+    }
+    std::list<item>& to = i.fragment() ? fragments_again_ : ordered_again_;
+    to.splice(to.end(), l.unconsumed, l.unconsumed.begin());
+  }
+  if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
+}
+
+/// The rail broke on this side, possibly where frames were only received. The other side may not
+/// notice by itself: a device acknowledges frames that are not read any more, and a full link waits
+/// for room that never comes.
+void multi_rail_link::give_up(rail& l) noexcept {
+  if (std::exchange(l.broke, true)) return;
+  lose(l);
+  l.given_up = true;
+  ++untold_;
+  peer_.writer().note_unsent();
+}
+
+std::string multi_rail_link::trouble() const {
+  for (const auto& l : rails_)
+    if (std::string why = l->out ? l->out->trouble() : std::string(); !why.empty()) return why;
+  return {};
+}
+
+/// Room or a new rail may help waiting sends: frames of lost rails go first.
+void multi_rail_link::go_on() noexcept {
+  send_all_again();
+  if (std::exchange(refused_, false)) peer_.on_writable();
+}
+
+// --- sending -----------------------------------------------------------------------------------
+
+/// The rail for ordered frames: the first one that is known to work, or any while there is none.
+multi_rail_link::rail* multi_rail_link::best() noexcept {
+  rail* any = nullptr;
+  for (const auto& l : rails_) {
+    if (l->now != rail::state::open) continue;
+    if (l->works) return l->full ? nullptr : l.get();
+    if (!any && !l->full) any = l.get();
+  }
+  return any;
+}
+
+/// The rail for a fragment.
+multi_rail_link::rail* multi_rail_link::choose(std::uint64_t size, std::uint64_t left) noexcept {
+  const detail::time_point now = peer_.owner().engine().now();
+  std::array<link_load, most_links> loads;
+  for (std::size_t i = 0; i != rails_.size(); ++i) {
+    rail& l = *rails_[i];
+    if (l.in_flight == 0 && now - l.last_progress > rate_is_good_for) l.bytes = l.seconds = 0;
+    loads[i] = {l.now == rail::state::open, !l.full, l.in_flight, l.rate()};
+  }
+  const std::size_t n = pick_link({loads.data(), rails_.size()}, size, left);
+  return n == no_link ? nullptr : rails_[n].get();
+}
+
+/// Posts the one item of a list, which is kept from then on. A rail that fails is lost, and the
+/// caller chooses another rail. `what` is unchanged unless the rail took it.
+post multi_rail_link::put_on(rail& l, std::list<item>& what) noexcept {
+  item& i = what.front();
+  post answer = post::failed;
+  if (i.fragment()) {
+    gather data = i.data;
+    answer = l.out->send_large(i.header, &i.extension, data, i.header.size);
+  } else {
+    const const_buffer block(i.block);
+    gather data({&block, 1});
+    answer = l.out->send(i.header, nullptr, data);
+  }
+  if (answer == post::failed) give_up(l);
+  l.full = answer == post::busy || answer == post::posted;
+  if (answer == post::busy || answer == post::failed) return answer;
+  l.works = true;
+  i.posted = peer_.owner().engine().now();
+  if (i.fragment()) l.in_flight += i.header.size;
+  l.unconsumed.splice(l.unconsumed.end(), what);
+  return answer;
+}
+
+/// Sends items of dead rails again. \return whether all of them have left
+bool multi_rail_link::send_again(std::list<item>& which) noexcept {
+  while (!which.empty()) {
+    const item& first = which.front();
+    const std::uint32_t size = first.header.size;
+    rail* const l = first.fragment() ? choose(size, size) : best();
+    if (!l) return false;
+    std::list<item> what;
+    what.splice(what.end(), which, which.begin());
+    const post answer = put_on(*l, what);
+    which.splice(which.begin(), what);  // if no rail took it
+    if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
+  }
+  return true;
+}
+
+/// Sends what a dead rail left: ordered frames, and then the news of its end. Another rail may die
+/// meanwhile.
+bool multi_rail_link::send_ordered_again() noexcept {
+  if (!owes()) return true;
+  while (owes() && send_again(ordered_again_) && tell_given_up()) continue;
+  peer_.writer().note_unsent();
+  return !owes();
+}
+
+bool multi_rail_link::send_all_again() noexcept {
+  do {
+    if (!send_ordered_again() || !send_again(fragments_again_)) return false;
+  } while (owes());
+  return true;
+}
+
+/// \return whether the other side has been told of all rails that were given up
+bool multi_rail_link::tell_given_up() noexcept {
+  constexpr std::uint8_t all_words = transports::has_extension | transports::has_immediate;
+  for (const auto& l : rails_) {
+    if (!l->given_up) continue;
+    const frame_extension x{l->number, l->received, link_given_up};
+    if (!send_new(header_of(frame_kind::arrived, 0, 0, all_words), &x, {})) return false;
+    l->given_up = false;
+    --untold_;
+  }
+  return true;
+}
+
+post multi_rail_link::not_now() noexcept {
+  refused_ = true;
+  return alive() ? post::busy : post::failed;
+}
+
+/// Makes a block of a whole frame.
+multi_rail_link::item multi_rail_link::wrap(const frame_header& header,
+                                            const frame_extension* extension, gather data) const {
+  const std::size_t head = sizeof header + transports::extension_size(header);
+  item i;
+  i.block.resize(head + header.size);
+  std::byte* to = i.block.data();
+  std::memcpy(to, &header, sizeof header);
+  if (extension) std::memcpy(to + sizeof header, extension, head - sizeof header);
+  to += head;
+  for (std::size_t left = header.size; left != 0;) {
+    const const_buffer run = data.run(left);
+    std::memcpy(to, run.data(), run.size());
+    to += run.size();
+    left -= run.size();
+    data.skip(run.size());
+  }
+  i.header =
+      header_of(frame_kind::ordered, next_ordered_, static_cast<std::uint32_t>(i.block.size()));
+  return i;
+}
+
+/// Sends over the best rail; after a failure, over the next. \return whether it has left
+bool multi_rail_link::send_new(const frame_header& header, const frame_extension* extension,
+                               gather data) noexcept {
+  while (rail* const l = best()) {
+    std::list<item> what;
+    try {
+      what.push_back(wrap(header, extension, data));
+    } catch (const std::bad_alloc&) {
+      peer_.connection().mark_failed();
+      return false;
+    }
+    if (put_on(*l, what) != post::done) continue;
+    ++next_ordered_;
+    return true;
+  }
+  return false;
+}
+
+/// Sends any frame but the data of large messages.
+post multi_rail_link::send(const frame_header& header, const frame_extension* extension,
+                           gather& data) noexcept {
+  const bool far_ahead = next_ordered_ - ordered_seen_.first_missing() >= most_ahead &&
+                         header.kind != static_cast<std::uint8_t>(frame_kind::arrived);
+  if (!send_ordered_again() || far_ahead || !send_new(header, extension, data)) return not_now();
+  data.skip(header.size);
+  send_ordered_again();  // frames of a rail that failed meanwhile
+  return post::done;
+}
+
+post multi_rail_link::send_large(const frame_header& header, const frame_extension* extension,
+                                 gather& data, std::uint64_t left) noexcept {
+  if (header.kind != static_cast<std::uint8_t>(frame_kind::data) || !extension)
+    return send(header, extension, data);
+  if (!send_all_again() || next_fragment_ - fragments_seen_.first_missing() >= most_ahead)
+    return not_now();
+  std::list<item> what;
+  while (rail* const l = choose(header.size, left)) {
+    try {
+      if (what.empty()) what.emplace_back();
+    } catch (const std::bad_alloc&) {
+      peer_.connection().mark_failed();
+      return post::busy;
+    }
+    item& i = what.front();
+    i.header = header;
+    i.header.tag = next_fragment_;
+    i.extension = *extension;
+    i.data = data;
+    const post answer = put_on(*l, what);
+    if (answer == post::done || answer == post::posted) {
+      ++next_fragment_;
+      data.skip(header.size);
+      return post::posted;  // until it is known to have arrived
+    }
+    if (answer == post::failed && !send_all_again()) break;
+  }
+  return not_now();
+}
+
+bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
+                                 bool given_up) noexcept {
+  if (number >= rails_.size()) return false;
+  rail& l = *rails_[number];
+  l.broke = l.broke || given_up;
+  if (l.now == rail::state::dead) return true;  // its frames go again, and arrive once
+  if (frames < l.seen || frames - l.seen > l.unconsumed.size()) return false;
+  // No receiver can have bytes that are still to be read from the application's memory.
+  if (frames - l.seen == l.unconsumed.size() && !l.unconsumed.empty() && l.out->holds())
+    return false;
+  std::uint64_t bytes = 0;
+  detail::time_point since = l.last_progress;
+  for (; l.seen != frames; ++l.seen) {
+    const item what = std::move(l.unconsumed.front());
+    l.unconsumed.pop_front();
+    try {
+      (what.fragment() ? fragments_seen_ : ordered_seen_).add(what.header.tag);
+    } catch (const std::bad_alloc&) {
+      peer_.fail(errc::out_of_memory, "no memory to remember what it has received");
+      return true;
+    }
+    if (!what.fragment()) continue;
+    if (bytes == 0) since = std::max(since, what.posted);
+    bytes += what.header.size;
+    // A send that waits for the end of its message counts as waiting for room.
+    refused_ = refused_ || (!what.dropped && !holds_for(what.extension.a));
+  }
+  if (bytes != 0) measure(l, bytes, since);
+  if (given_up) {
+    lose(l);
+    if (!alive()) {
+      all_dead(errc::peer_lost);
+      return true;
+    }
+  }
+  go_on();
+  return true;
+}
+
+void multi_rail_link::measure(rail& l, std::uint64_t bytes, detail::time_point since) noexcept {
+  l.in_flight -= bytes;
+  metrics& counts = peer_.owner().counts();
+  counts.striped_bytes += bytes;
+  if (l.number != 0) counts.striped_bytes_other_links += bytes;
+  l.last_progress = peer_.owner().engine().now();
+  const double took = std::chrono::duration<double>(l.last_progress - since).count();
+  l.bytes = l.bytes * older_weigh + static_cast<double>(bytes);
+  l.seconds = l.seconds * older_weigh + std::max(took, 1e-9);
+}
+
+std::vector<double> multi_rail_link::rates() const {
+  std::vector<double> all;
+  for (const auto& l : rails_) all.push_back(l->rate());
+  return all;
+}
+
+std::size_t multi_rail_link::kept() const noexcept {
+  std::size_t n = ordered_again_.size() + fragments_again_.size();
+  for (const auto& l : rails_) n += l->unconsumed.size();
+  return n;
+}
+
+bool multi_rail_link::holds() const noexcept {
+  const auto fragment = [](const item& i) { return i.fragment() && !i.dropped; };
+  return !fragments_again_.empty() || std::any_of(rails_.begin(), rails_.end(), [&](const auto& l) {
+    return std::any_of(l->unconsumed.begin(), l->unconsumed.end(), fragment);
+  });
+}
+
+bool multi_rail_link::holds_for(std::uint64_t receiver_id) const noexcept {
+  const auto of_it = [receiver_id](const item& i) {
+    return i.fragment() && !i.dropped && i.extension.a == receiver_id;
+  };
+  return std::any_of(fragments_again_.begin(), fragments_again_.end(), of_it) ||
+         std::any_of(rails_.begin(), rails_.end(), [&](const auto& l) {
+           return std::any_of(l->unconsumed.begin(), l->unconsumed.end(), of_it);
+         });
+}
+
+void multi_rail_link::let_go() noexcept {
+  fragments_again_.clear();
+  for (const auto& l : rails_) {
+    if (l->out && l->now == rail::state::open) l->out->let_go();
+    for (item& i : l->unconsumed) i.dropped = i.dropped || i.fragment();
+  }
+}
+
+bool multi_rail_link::unwritten() const noexcept {
+  return std::any_of(rails_.begin(), rails_.end(), [](const auto& l) {
+    return l->out && l->now == rail::state::open && l->out->unwritten();
+  });
+}
+
+bool multi_rail_link::unconsumed() const noexcept {
+  return std::any_of(rails_.begin(), rails_.end(),
+                     [](const auto& l) { return l->out && l->out->unconsumed(); });
+}
+
+bool multi_rail_link::wake_peer() noexcept {
+  bool rang = false;
+  for (const auto& l : rails_)
+    if (l->now == rail::state::open) rang = l->out->wake_peer() || rang;
+  return rang;
+}
+
+}  // namespace weft::proto
