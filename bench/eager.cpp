@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/core.hpp"
+#include "api/core/core.hpp"
 #include "commands.hpp"
 #include "loops.hpp"
 #include "ways.hpp"

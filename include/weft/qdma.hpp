@@ -30,7 +30,7 @@ class context;
 namespace weft::qdma {
 
 namespace detail {
-class port;  // a context's state of its device (src/api/qdma_port.hpp)
+class port;  // a context's state of its device (src/api/qdma/qdma_port.hpp)
 }
 
 /// A virtual process id: the owner of a queue, region or event. Not a rank. An id is never used

@@ -20,8 +20,8 @@
 namespace weft::transports {
 
 /// Moves frames between contexts. One object per context and transport, made by
-/// core::make_transport (src/api/core.cpp): there is no registry. Every function is called with the
-/// progress lock held unless it says otherwise.
+/// core::make_transport (src/api/core/core.cpp): there is no registry. Every function is called
+/// with the progress lock held unless it says otherwise.
 class transport {
  public:
   virtual ~transport() = default;

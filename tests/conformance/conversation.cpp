@@ -15,7 +15,7 @@
 #include <string_view>
 #include <thread>
 
-#include "api/core.hpp"
+#include "api/core/core.hpp"
 #include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "transports/fake/factory.hpp"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails when docs/environment.md and the table of src/api/options.cpp do not list the same variables
-# in the same order.
+# Fails when docs/environment.md and the table of src/api/options/options.cpp do not list the same
+# variables in the same order.
 cmake_minimum_required(VERSION 3.25)
 
-file(STRINGS "${SOURCE}/src/api/options.cpp" lines REGEX "^ *{\"WEFT_[A-Z_]+\"")
+file(STRINGS "${SOURCE}/src/api/options/options.cpp" lines REGEX "^ *{\"WEFT_[A-Z_]+\"")
 set(table)
 foreach(line IN LISTS lines)
   string(REGEX MATCH "WEFT_[A-Z_]+" name "${line}")
@@ -22,19 +22,19 @@ endforeach()
 
 list(LENGTH table count)
 if(count EQUAL 0)
-  message(FATAL_ERROR "src/api/options.cpp: no variable found; this script looks for {\"WEFT_NAME\"")
+  message(FATAL_ERROR "src/api/options/options.cpp: no variable found; this script looks for {\"WEFT_NAME\"")
 endif()
 foreach(name IN LISTS table)
   if(NOT name IN_LIST documented)
-    message(SEND_ERROR "docs/environment.md: ${name} is missing; src/api/options.cpp has it")
+    message(SEND_ERROR "docs/environment.md: ${name} is missing; src/api/options/options.cpp has it")
   endif()
 endforeach()
 foreach(name IN LISTS documented)
   if(NOT name IN_LIST table)
-    message(SEND_ERROR "docs/environment.md: ${name} is not in the table of src/api/options.cpp")
+    message(SEND_ERROR "docs/environment.md: ${name} is not in the table of src/api/options/options.cpp")
   endif()
 endforeach()
 if(NOT "${table}" STREQUAL "${documented}")
-  message(SEND_ERROR "docs/environment.md: the order is another than in src/api/options.cpp:\n"
+  message(SEND_ERROR "docs/environment.md: the order is another than in src/api/options/options.cpp:\n"
     "page:  ${documented}\ntable: ${table}")
 endif()

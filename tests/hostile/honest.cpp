@@ -7,7 +7,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "api/core.hpp"
+#include "api/core/core.hpp"
 #include "excuses.hpp"
 #include "services.hpp"
 

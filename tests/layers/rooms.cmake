@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 # The rooms of each layer, from the bottom up: "room: rooms of its layer that it may include". Each of those stands
 # above it in the list, so headers have no cycle. Behind "|" are rooms that only its sources may include, also such as
 # stand below it: those rooms know each other.
-set(layers runtime proto wireup)
+set(layers runtime proto wireup api)
 set(runtime
   "os:"
   "descriptors: os"
@@ -44,6 +44,15 @@ set(wireup
   "channel: base sockets auth loop tcp"
   "manager: base sockets auth loop tcp channel"
   "job: base sockets auth loop manager")
+set(api
+  "versions:"
+  "options:"
+  "core: options"
+  "context: options core"
+  "peers: core"
+  "objects: core"
+  "io: core"
+  "qdma: core")
 
 foreach(layer IN LISTS layers)
   set(rooms)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the transport; core::make_transport (src/api/core.cpp) calls it.
+// Makes the transport; core::make_transport (src/api/core/core.cpp) calls it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a device and makes the transport; core::make_transport (src/api/core.cpp) calls it.
+// Finds a device and makes the transport; core::make_transport (src/api/core/core.cpp) calls it.
 #pragma once
 
 #include <chrono>

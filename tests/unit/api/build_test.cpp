@@ -4,7 +4,7 @@
 
 #include <weft/build.hpp>
 
-#include "api/library_file.hpp"
+#include "api/versions/library_file.hpp"
 #include "support/catch.hpp"
 #include "support/parts.hpp"
 

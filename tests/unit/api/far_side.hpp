@@ -17,7 +17,7 @@
 
 #include <weft/weft.hpp>
 
-#include "api/core.hpp"
+#include "api/core/core.hpp"
 #include "connections/link_message.hpp"
 #include "support/catch.hpp"
 #include "support/silent_link.hpp"

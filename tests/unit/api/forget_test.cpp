@@ -8,7 +8,7 @@
 #include <weft/context.hpp>
 #include <weft/memory.hpp>
 
-#include "api/core.hpp"
+#include "api/core/core.hpp"
 #include "support/catch.hpp"
 #include "transports/transport.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <weft/weft.hpp>
 
-#include "api/core.hpp"
+#include "api/core/core.hpp"
 #include "support/catch.hpp"
 #include "wireup/manager/connection_manager.hpp"
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/membership.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "api/core/core.hpp"
+#include "api/options/options.hpp"
+#include "wireup/sockets/address.hpp"
+
+namespace weft {
+
+using detail::callback_request;
+using detail::members;
+
+bool membership_view::contains(peer_id rank) const noexcept {
+  return std::binary_search(ranks.begin(), ranks.end(), rank);
+}
+
+peer_id membership::rank() const noexcept { return context_->core().members().rank(); }
+
+std::string membership::open(std::string address) {
+  return context_->core().members().open(address);
+}
+
+membership_view membership::now() const { return context_->core().members().now(); }
+
+task<membership_view> membership::changed(std::uint64_t since) const {
+  detail::core& c = context_->core();
+  callback_request<membership_view> change{
+      &c.engine(), [&c, since](const members::view_box& box) { c.members().wait(since, box); }};
+  co_return co_await change;
+}
+
+task<void> membership::leave() {
+  members& all = context_->core().members();
+  all.leave();
+  // Told by rank 0 like everybody else.
+  membership known = *this;
+  for (membership_view v = all.now(); v.contains(all.rank());) v = co_await known.changed(v.epoch);
+}
+
+namespace {
+
+error no_answer(const std::string& address, std::chrono::seconds timeout) {
+  return error(errc::unreachable,
+               fmt::format("rank 0 at {} has not answered for {} s; it may be stopped or very busy "
+                           "(WEFT_PEER_TIMEOUT says how long that is waited for)",
+                           address, timeout.count()));
+}
+
+}  // namespace
+
+context join(const std::string& address, options chosen) {
+  static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
+  chosen = detail::checked(std::move(chosen));
+  auto line = std::make_shared<wireup::coordinator_connection>(detail::tcp_settings_of(chosen, {}));
+  const std::chrono::seconds timeout = chosen.peer_timeout;
+  std::promise<wireup::failure> answer;
+  std::future<wireup::failure> told = answer.get_future();
+  line->join(address, [&answer](const wireup::failure& why) { answer.set_value(why); });
+  if (told.wait_for(timeout) != std::future_status::ready) {
+    line->end();  // and nobody sets the answer any more
+    throw no_answer(address, timeout);
+  }
+  if (const wireup::failure why = told.get(); why.kind != errc::ok) throw error(why.kind, why.text);
+  auto made = std::make_unique<detail::core>(std::move(chosen), std::move(line));
+  if (!made->members().await_entry(timeout)) throw no_answer(address, timeout);
+  return context(std::move(made));
+}
+
+}  // namespace weft

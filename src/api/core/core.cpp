@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/core/core.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "api/options/options.hpp"
+#include "collectives/communicator.hpp"
+#include "connections/link_message.hpp"
+#include "runtime/os/brief_wait.hpp"
+#include "runtime/os/cpu_set.hpp"
+#include "transports/composite/factory.hpp"
+#include "transports/qdma/factory.hpp"
+#include "transports/self/factory.hpp"
+#include "transports/shm/factory.hpp"
+#include "transports/tcp/factory.hpp"
+#include "transports/verbs/factory.hpp"
+
+namespace weft::detail {
+
+static_assert(alignof(core) >= 64, "no two lanes write to one cache line");
+
+namespace {
+
+// While a context ends. A thread that sleeps gives its core to a peer that has something to do; one
+// that yields gives it to any process, for a whole time slice.
+constexpr std::chrono::microseconds between_polls_at_end{50};
+
+constexpr std::string_view ended_too_early =
+    "its context ended, and what it still had to send could not leave in the time that "
+    "options::linger (WEFT_LINGER) sets";
+
+// How long messages to peers that were given up, and bytes of links that have ended, are written.
+constexpr std::chrono::milliseconds longest_after_links{500};
+
+std::size_t cores_of_the_host() noexcept {
+  const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? static_cast<std::size_t>(n)
+               : std::max<std::size_t>(runtime::cpus_of(0).count(), 1);
+}
+
+/// Each lane may have a thread that polls.
+runtime::wait_strategy::settings waiting(const options& o, const wireup::job& j) {
+  runtime::wait_strategy::settings s;
+  s.spin = o.spin;
+  const std::size_t processes = std::max<std::size_t>(j.local_size(), o.processes_per_host);
+  s.crowded = std::max<std::size_t>(processes, 1) * o.lanes > cores_of_the_host();
+  return s;
+}
+
+/// 0: none.
+int dump_signal_of(dump_on chosen) noexcept {
+  switch (chosen) {
+    case dump_on::automatic:
+      return std::getenv("WEFT_JOB") ? SIGQUIT : 0;  // weft-run passes it on to all ranks
+    case dump_on::none:
+      return 0;
+    case dump_on::sigquit:
+      return SIGQUIT;
+    case dump_on::sigusr1:
+      return SIGUSR1;
+    case dump_on::sigusr2:
+      return SIGUSR2;
+  }
+  return 0;
+}
+
+/// Each rank of a job, and each further lane, has a trace of its own: trace.json becomes
+/// trace.3.json, trace.3.lane1.json and so on.
+std::string trace_file(const std::string& chosen, const wireup::job& j, proto::lane_number lane) {
+  std::filesystem::path file(chosen);
+  std::string extension = file.extension().string();
+  if (lane != 0) extension = fmt::format(".lane{}{}", lane, extension);
+  if (j.launched()) extension = fmt::format(".{}{}", j.rank(), extension);
+  return file.replace_extension(extension).string();
+}
+
+}  // namespace
+
+core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane,
+           const std::vector<external_transport>& external)
+    : options_(std::move(chosen)),
+      plane_(std::move(plane)),
+      lane_(lane),
+      engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit, options_.eager_limits,
+                           options_.hashed_tag_bits, options_.experimental.rendezvous,
+                           options_.experimental.eager_data, options_.experimental.chained,
+                           options_.calls_at_once, options_.experimental.receiver_first,
+                           options_.experimental.fixed_credit, options_.stop_timeout}),
+      connections_(engine_, messenger_, transports_, plane_->job(), lane) {
+  if (!options_.trace_file.empty() || !options_.call_tree_file.empty()) messenger_.record_all();
+  messenger_.peers().reserve_ranks(proto::first_non_rank);
+  messenger_.streams().know_self(rank());
+  messenger_.attach(connections_);
+  messenger_.calls().attach(*this);
+  engine_.poll_by(options_.experimental.polling);
+  make_transports(external);
+  engine_.add(messenger_.upkeep());
+  if (!options_.trace_file.empty())
+    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
+  if (!options_.call_tree_file.empty())
+    engine_.open_call_tree(options_.call_tree_file == "stderr"
+                               ? options_.call_tree_file
+                               : trace_file(options_.call_tree_file, plane_->job(), lane),
+                           rank(), options_.call_tree_messages);
+  const wireup::job& j = plane_->job();
+  world_ = std::make_shared<collectives::communicator>(
+      messenger_, 0, j.rank(), collectives::group_shape{j.size(), j.local_size() == j.size()},
+      std::vector<peer_id>{});
+  plane_->add(*this);
+}
+
+/// Once the first lane is made, the destructor runs also if this fails.
+core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
+           const std::vector<external_transport>& external)
+    : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), std::move(line)), 0,
+           external) {
+  further_lanes_.reserve(options_.lanes - 1);
+  for (unsigned n = 1; n != options_.lanes; ++n)
+    further_lanes_.emplace_back(std::unique_ptr<core>(
+        new core(options_, plane_, static_cast<proto::lane_number>(n), external)));
+  plane_->start();
+  for (core* one : plane_->lanes()) one->engine_.start();
+  plane_->place_progress_threads();
+  if (const int number = dump_signal_of(options_.dump); number != 0)
+    dump_ = std::make_unique<dump>(*this, number);
+}
+
+context& core::further_lane(unsigned number) {
+  if (lane_ != 0)
+    throw error(errc::invalid_argument,
+                fmt::format("lane {} was asked of lane {}; ask the context", number, lane_));
+  if (number > further_lanes_.size())
+    throw error(
+        errc::invalid_argument,
+        fmt::format("this context has {} lane{} (options::lanes, WEFT_LANES), numbered from "
+                    "0: there is no lane {}",
+                    options_.lanes, options_.lanes == 1 ? "" : "s", number));
+  return further_lanes_[number - 1];
+}
+
+bool core::is_in_use() const noexcept {
+  const auto& all = plane_->lanes();
+  return std::any_of(all.begin(), all.end(), [](core* one) { return one->engine_.is_in_use(); });
+}
+
+/// One pass of each lane. \return how many events were handled
+unsigned core::poll_lanes() noexcept {
+  unsigned handled = 0;
+  for (core* one : plane_->lanes()) handled += one->engine_.poll_once();
+  return handled;
+}
+
+/// \param all false: only answers to peers' messages that have a link already
+bool core::drained(bool all) noexcept {
+  const auto& lanes = plane_->lanes();
+  return std::none_of(lanes.begin(), lanes.end(), [all](const core* one) {
+    return all ? one->messenger_.owes() : one->messenger_.unsent();
+  });
+}
+
+/// What the context has accepted or owes leaves before it ends: messages whose send has been
+/// reported, or was begun, and answers, without which sends of peers would fail. After an exception
+/// only the answers that are ready.
+void core::drain_connections() {
+  const bool in_good_order = std::uncaught_exceptions() <= exceptions_before_;
+  const auto limit = std::chrono::steady_clock::now() + options_.linger;
+  const auto& lanes = plane_->lanes();
+  for (core* one : lanes) one->messenger_.begin_end();
+  while (!drained(in_good_order) && std::chrono::steady_clock::now() < limit)
+    if (poll_lanes() == 0) std::this_thread::sleep_for(between_polls_at_end);
+  if (in_good_order) give_up_debts();
+}
+
+/// The control plane's thread tells the peers, by messages that it posts to itself, and its end
+/// drops what is posted later.
+void core::give_up_debts() noexcept {
+  std::size_t given_up = 0;
+  for (core* one : plane_->lanes()) given_up += one->messenger_.give_up_debts(ended_too_early);
+  if (given_up == 0) return;
+  try {
+    auto done = std::make_shared<std::promise<void>>();
+    std::future<void> posted = done->get_future();
+    wireup::connection_manager& manager = plane_->manager();
+    manager.post([&manager, done] { manager.post([done] { done->set_value(); }); });
+    done.reset();
+    posted.wait_for(longest_after_links);
+  } catch (const std::exception&) {
+    // No memory: the peers hear that this side has left.
+  }
+}
+
+void core::end_operations() {
+  connections_.stop_draining();
+  engine_.stop();
+  engine_.files().close();
+  engine_.close_waits();
+  const runtime::engine::holder hold(engine_);
+  if (qdma_) qdma_->shut();
+  messenger_.close_all();
+  engine_.close_timers();
+}
+
+/// All ended operations are completed, and operations that their coroutines start end at once.
+/// Coroutines on a pool use the members until they have ended. A task of one lane may wait for
+/// another lane, so that no lane is waited for alone.
+void core::run_out() {
+  while (poll_lanes() != 0) {
+  }
+  task_count& tasks = plane_->spawned();
+  if (plane_->lanes().size() == 1) return tasks.wait(engine_);
+  tasks.expect_end();
+  while (!tasks.none_left())
+    if (poll_lanes() == 0) std::this_thread::sleep_for(between_polls_at_end);
+}
+
+void core::call_began() noexcept { plane_->spawned().began(); }
+void core::call_ended() noexcept { plane_->spawned().ended(plane_->lanes().front()->engine_); }
+
+/// The first lane ends all lanes, in step.
+core::~core() {
+  if (lane_ != 0) return;
+  const auto& all = plane_->lanes();
+  for (core* one : all) one->engine_.go_on();
+  drain_connections();
+  // The control plane first: its end tells peers, and fails operations that wait for connections.
+  for (core* one : all) one->ended_.store(true, std::memory_order_release);
+  plane_->end(std::uncaught_exceptions() > exceptions_before_);
+  for (core* one : all) one->end_operations();
+  run_out();
+  for (core* one : all) {
+    // A stream that outlives its handle ends on any thread.
+    for (runtime::brief_wait between_looks; one->messenger_.streams_linger();) between_looks.wait();
+    one->world_.reset();
+    const runtime::engine::holder hold(one->engine_);
+    one->messenger_.peers().clear();
+  }
+}
+
+/// \return null: it cannot be used here, and `missing` says why
+std::unique_ptr<transports::transport> core::make_transport(
+    const std::string& name, const std::vector<external_transport>& external,
+    std::string& missing) {
+  const auto found = std::find_if(external.begin(), external.end(),
+                                  [&](const external_transport& e) { return e.name == name; });
+  if (found != external.end()) return found->make(engine_);
+  if (name == "self") return transports::self::make(engine_);
+  if (name == "shm") {
+    missing = transports::shm::probe();
+    if (!missing.empty()) return {};
+    return transports::shm::make(
+        engine_.own_doorbell(), options_.shm_copy, options_.experimental.reading, &engine_,
+        transports::shm::streamed_from(options_.experimental.stores,
+                                       options_.experimental.streamed_from));
+  }
+  if (name == "qdma") {
+    missing = transports::qdma::probe();
+    if (!missing.empty()) return {};
+    return transports::qdma::make(engine_, options_.experimental.qdma_copy_completion);
+  }
+  if (name == "verbs")
+    return transports::verbs::make(
+        engine_,
+        {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout, options_.regions,
+         options_.experimental.verbs_eager},
+        missing);
+  if (name == "tcp") {
+    missing = transports::tcp::probe();
+    if (!missing.empty()) return {};
+    return transports::tcp::make(
+        engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links,
+                  std::min(options_.linger, longest_after_links)});
+  }
+  throw error(errc::invalid_argument,
+              fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
+                          "qdma, verbs and tcp, and several of them joined by +",
+                          name));
+}
+
+/// One entry of the list: a transport, or several that are used together.
+std::unique_ptr<transports::transport> core::make_entry(
+    const std::string& name, const std::vector<external_transport>& external,
+    std::string& missing) {
+  std::vector<std::unique_ptr<transports::transport>> parts;
+  for (std::size_t from = 0; from <= name.size();) {
+    const std::string one = name.substr(from, name.find('+', from) - from);
+    from += one.size() + 1;
+    auto made = make_transport(one, external, missing);
+    if (!made) {
+      if (one != name) missing = fmt::format("{} is not to be had: {}", one, missing);
+      return {};
+    }
+    parts.push_back(std::move(made));
+  }
+  for (const auto& part : parts) {
+    if (runtime::pollable* const hook = part->poll_hook()) engine_.add(*hook);
+    const std::string_view kind = part->traits().name;
+    if (kind == "shm") shm_ = part.get();
+    if (kind == "tcp") tcp_ = part.get();
+    if (kind == "verbs") verbs_ = part.get();
+  }
+  return parts.size() == 1 ? std::move(parts.front())
+                           : transports::composite::make(name, std::move(parts));
+}
+
+void core::make_transports(const std::vector<external_transport>& external) {
+  for (std::size_t place = 0; place != options_.transports.size(); ++place) {
+    const std::string& name = options_.transports[place];
+    std::string missing;
+    const std::uint16_t known_as = connections::place_in(options_.transports, place);
+    if (auto made = make_entry(name, external, missing)) {
+      transports_.add(std::move(made), name, known_as);
+    } else {
+      transports_.exclude(name, missing, known_as);
+    }
+  }
+}
+
+void core::refuse_child() const {
+  if (!engine_.is_inherited()) return;
+  throw error(errc::invalid_argument,
+              "this context was made before fork() and belongs to the parent process; make one of "
+              "this process's own, in a job with options::standalone");
+}
+
+std::span<std::byte> core::allocate_shared(std::size_t size) {
+  if (size == 0)
+    throw error(errc::invalid_argument, "shared memory of 0 bytes; ask for at least one");
+  if (!shm_)
+    throw error(errc::unsupported,
+                "memory for direct copies needs the transport shm; " + missing());
+  const runtime::engine::holder hold(engine_);
+  return transports::shm::allocate(*shm_, size);
+}
+
+void core::free_shared(std::span<std::byte> memory) noexcept {
+  if (engine_.is_inherited()) return;
+  forget(memory);
+  const runtime::engine::holder hold(engine_);
+  transports::shm::free(*shm_, memory);
+}
+
+void core::forget(std::span<const std::byte> memory) noexcept {
+  for (core* lane : plane_->lanes()) {
+    const runtime::engine::holder hold(lane->engine_);
+    for (const auto& one : lane->transports_) one.transport->invalidate_registrations(memory);
+  }
+}
+
+metrics core::snapshot() const {
+  metrics now = messenger_.snapshot();
+  const runtime::engine::holder hold(messenger_.engine());
+  for (const auto& one : transports_) one.transport->add_to(now);
+  return now;
+}
+
+std::string core::describe() const {
+  const std::string where =
+      plane_->placement().describe();  // without the progress lock: it takes long
+  const runtime::engine::holder hold(messenger_.engine());
+  std::string text = fmt::format("progress: {}\n", engine_.describe());
+  text += where;
+  for (const auto& one : transports_)
+    text += fmt::format("transport: {}; up to {} bytes without a handshake\n",
+                        one.transport->describe(),
+                        messenger_.settings().eager_limit_over(one.transport->traits()));
+  const wireup::job& job = plane_->job();
+  if (job.launched())
+    text += fmt::format("job: rank {} of {}, {} on this host\n", job.rank(), job.size(),
+                        job.local_size());
+  if (options_.lanes != 1) text += fmt::format("lane: {} of {}\n", lane_, options_.lanes);
+  if (dump_) text += dump_->describe();
+  return text + messenger_.costs().describe() + missing();
+}
+
+}  // namespace weft::detail

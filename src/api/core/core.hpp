@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane of a context: all layers, put together.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/context.hpp>
+#include <weft/detail/collective_ops.hpp>
+
+#include "api/core/control_plane.hpp"
+#include "api/core/dump.hpp"
+#include "connections/connection_setup.hpp"
+#include "connections/transport_list.hpp"
+#include "proto/messenger/messenger.hpp"
+#include "runtime/progress/engine.hpp"
+
+namespace weft::transports::qdma {
+class table;
+}
+namespace weft::qdma::detail {
+class port;
+}
+
+namespace weft::detail {
+
+/// A transport of a test, which users cannot name.
+struct external_transport {
+  std::string name;  ///< for options::transports
+  std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
+};
+
+/// Something that a lane ends together with its operations: a qdma device, where it is built in.
+class extension {
+ public:
+  /// Progress lock held.
+  virtual void shut() noexcept = 0;
+
+ protected:
+  ~extension() = default;
+};
+
+/// The layers of one lane, in the order in which they depend on each other. The first lane is the
+/// context itself: it makes, owns and ends the further ones. Made and destroyed by the
+/// application's thread; members are thread-safe as their own classes say.
+class core final : proto::call_table::host {
+ public:
+  /// A context with all its lanes.
+  /// \param line the coordinator connection of a process that joins a job; null: the context
+  ///   belongs to the job that a launcher started the process in, if any
+  /// \param external transports that options::transports can name besides the built-in ones
+  explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr,
+                const std::vector<external_transport>& external = {});
+  ~core();
+  core(const core&) = delete;
+  core& operator=(const core&) = delete;
+
+  const options& chosen() const noexcept { return options_; }
+  runtime::engine& engine() noexcept { return engine_; }
+  proto::messenger& messenger() noexcept { return messenger_; }
+  const proto::messenger& messenger() const noexcept { return messenger_; }
+  /// What the lanes share.
+  control_plane& plane() noexcept { return *plane_; }
+  /// Drops requests once the context ends.
+  wireup::connection_manager& manager() noexcept { return plane_->manager(); }
+  /// \throws weft::error (invalid_argument) in a child of the process that made the context
+  void refuse_child() const;
+  /// Whether the context is ending. Any thread.
+  bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+  /// As engine::is_in_use, for all lanes.
+  bool is_in_use() const noexcept;
+  wireup::job* job() noexcept { return &plane_->job(); }
+  connections::connection_setup& connections() noexcept { return connections_; }
+
+  /// The spawned tasks. The context's end waits for them.
+  task_count& spawned() noexcept { return plane_->spawned(); }
+
+  detail::members& members() noexcept { return plane_->members(); }
+
+  /// The group of the processes that were started together.
+  const communicator_ptr& world() const noexcept { return world_; }
+
+  peer_id rank() const noexcept { return plane_->job().rank(); }
+  peer_id size() const noexcept { return plane_->job().size(); }
+  proto::lane_number lane() const noexcept { return lane_; }
+  /// Another lane, of the first one. \throws weft::error (invalid_argument)
+  context& further_lane(unsigned number);
+
+  std::string describe() const;
+
+  /// The transport `shm`; null: not used, and missing() says why.
+  const transports::transport* shm() const noexcept { return shm_; }
+  /// The transport `tcp`; null: not used, and missing() says why.
+  const transports::transport* tcp() const noexcept { return tcp_; }
+  /// InfiniBand and RoCE; null where there is no device.
+  const transports::transport* verbs() const noexcept { return verbs_; }
+  const std::string& missing() const noexcept { return transports_.notes(); }
+  const connections::transport_list& transports() const noexcept { return transports_; }
+
+  /// Memory that peers can map (weft/memory.hpp). \throws weft::error
+  std::span<std::byte> allocate_shared(std::size_t size);
+  void free_shared(std::span<std::byte> memory) noexcept;
+
+  /// As context::invalidate_registrations and context::snapshot.
+  void forget(std::span<const std::byte> memory) noexcept;
+  metrics snapshot() const;
+
+  /// The context's qdma device, which lives until its end (src/api/qdma/qdma.cpp). \throws
+  /// weft::error
+  qdma::detail::port& open_qdma(transports::qdma::table t);
+
+ private:
+  /// One lane.
+  core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane,
+       const std::vector<external_transport>& external);
+
+  void make_transports(const std::vector<external_transport>& external);
+  std::unique_ptr<transports::transport> make_entry(const std::string& name,
+                                                    const std::vector<external_transport>& external,
+                                                    std::string& missing);
+  std::unique_ptr<transports::transport> make_transport(
+      const std::string& name, const std::vector<external_transport>& external,
+      std::string& missing);
+  void call_began() noexcept override;
+  void call_ended() noexcept override;
+  unsigned poll_lanes() noexcept;
+  bool drained(bool all) noexcept;
+  void drain_connections();
+  void give_up_debts() noexcept;
+  void end_operations();
+  void run_out();
+
+  const int exceptions_before_ = std::uncaught_exceptions();
+  const options options_;
+  const std::shared_ptr<control_plane> plane_;
+  const proto::lane_number lane_;
+  runtime::engine engine_;
+  connections::transport_list transports_;
+  transports::transport* shm_ = nullptr;
+  transports::transport* tcp_ = nullptr;
+  transports::transport* verbs_ = nullptr;
+  proto::messenger messenger_;
+  connections::connection_setup connections_;
+  std::atomic<bool> ended_{false};
+  std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
+  communicator_ptr world_;
+  std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
+  std::unique_ptr<dump> dump_;          // of the first lane; null: no signal asks for dumps
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/options/option_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <weft/build.hpp>
+#include <weft/error.hpp>
+
+#include "api/options/option_text.hpp"
+#include "proto/frames/peer_number.hpp"
+#include "runtime/os/cpu_set.hpp"
+
+namespace weft::detail {
+
+namespace {
+
+constexpr vocabulary<progress_mode, 4> modes{{{"dedicated", progress_mode::dedicated},
+                                              {"polling", progress_mode::polling},
+                                              {"interrupt", progress_mode::interrupt},
+                                              {"two_threads", progress_mode::two_threads}}};
+
+constexpr vocabulary<poll_policy, 3> policies{{{"order", poll_policy::in_order},
+                                               {"adaptive", poll_policy::adaptive},
+                                               {"toggle", poll_policy::toggle}}};
+
+constexpr vocabulary<ring_read_policy, 5> readings{{{"burst", ring_read_policy::burst},
+                                                    {"single", ring_read_policy::single},
+                                                    {"contiguous", ring_read_policy::contiguous},
+                                                    {"post", ring_read_policy::post},
+                                                    {"immediate", ring_read_policy::immediate}}};
+
+constexpr vocabulary<ring_stores, 3> storings{{{"auto", ring_stores::automatic},
+                                               {"ordinary", ring_stores::ordinary},
+                                               {"streaming", ring_stores::streaming}}};
+
+constexpr vocabulary<rendezvous_scheme, 4> ways{{{"auto", rendezvous_scheme::automatic},
+                                                 {"frames", rendezvous_scheme::frames},
+                                                 {"get", rendezvous_scheme::get},
+                                                 {"put", rendezvous_scheme::put}}};
+
+constexpr vocabulary<registration_caching, 3> cachings{
+    {{"off", registration_caching::off},
+     {"on", registration_caching::on},
+     {"bounded", registration_caching::bounded}}};
+
+constexpr vocabulary<rendezvous_eager_data, 3> beginnings{
+    {{"auto", rendezvous_eager_data::automatic},
+     {"yes", rendezvous_eager_data::yes},
+     {"no", rendezvous_eager_data::no}}};
+
+constexpr vocabulary<chained_fin, 3> chainings{
+    {{"auto", chained_fin::automatic}, {"yes", chained_fin::yes}, {"no", chained_fin::no}}};
+
+constexpr vocabulary<bool, 2> yes_or_no{{{"no", false}, {"yes", true}}};
+
+constexpr vocabulary<copy_completion, 3> ends{{{"direct", copy_completion::direct},
+                                               {"one_queue", copy_completion::one_queue},
+                                               {"two_queues", copy_completion::two_queues}}};
+
+constexpr vocabulary<eager_operation, 2> operations{
+    {{"send", eager_operation::send}, {"write", eager_operation::write}}};
+
+constexpr vocabulary<dump_on, 5> dump_signals{{{"auto", dump_on::automatic},
+                                               {"none", dump_on::none},
+                                               {"QUIT", dump_on::sigquit},
+                                               {"USR1", dump_on::sigusr1},
+                                               {"USR2", dump_on::sigusr2}}};
+
+/// The default list may name transports that this build or host lacks; a list that was asked for
+/// may not name what this build lacks. `entry` may be several joined by +.
+void refuse_absent(const char* name, const std::string& value, std::string_view entry) {
+  for (const build_part& part : build_parts()) {
+    if (part.built_in) continue;
+    for (std::string_view rest = entry; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('+'), rest.size());
+      if (rest.substr(0, end) == part.name)
+        throw error(errc::unsupported,
+                    fmt::format("{}=\"{}\": the transport {} is not built in; build weft with "
+                                "-D{}=ON, or leave the transport out",
+                                name, value, part.name, part.option));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+}
+
+/// Whether a name can stand in WEFT_TRANSPORTS, in this build or another one.
+bool is_transport(std::string_view name) {
+  constexpr std::array<std::string_view, 5> all{"self", "shm", "qdma", "verbs", "tcp"};
+  for (;;) {
+    const std::size_t end = std::min(name.find('+'), name.size());
+    if (std::find(all.begin(), all.end(), name.substr(0, end)) == all.end()) return false;
+    if (end == name.size()) return true;
+    name.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+void set_transports(options& o, const char* name, const std::string& value) {
+  std::vector<std::string> all = words(value);
+  if (all.empty() || std::set(all.begin(), all.end()).size() != all.size())
+    bad(name, value, "one or more of self, shm, qdma, verbs and tcp, with commas, each once");
+  if (all != options{}.transports)
+    for (const std::string& one : all) refuse_absent(name, value, one);
+  o.transports = std::move(all);
+}
+
+void set_progress_cpus(options& o, const char* name, const std::string& value) {
+  if (value != "auto" && value != "inherit" && !runtime::parse_cpus(value))
+    bad(name, value, "auto, inherit, or a list of cores such as 8-15,20");
+  o.progress_cpus = value;
+}
+
+void set_wait_set(options& o, const char* name, const std::string& value) {
+  if (value != "auto" && value != "uring" && value != "epoll")
+    bad(name, value, "auto, uring or epoll");
+  o.wait_set = value;
+}
+
+void set_shm_copy(options& o, const char* name, const std::string& value) {
+  if (value != "auto" && value != "pipeline" && value != "cma" && value != "direct")
+    bad(name, value, "auto, pipeline, cma or direct");
+  o.shm_copy = value;
+}
+
+void set_progress(options& o, const char* name, const std::string& value) {
+  o.progress = one_of(modes, name, value, "dedicated, polling, interrupt or two_threads");
+}
+
+void set_poll_policy(options& o, const char* name, const std::string& value) {
+  o.experimental.polling = one_of(policies, name, value, "order, adaptive or toggle");
+}
+
+void set_reading(options& o, const char* name, const std::string& value) {
+  o.experimental.reading =
+      one_of(readings, name, value, "burst, single, contiguous, post or immediate");
+}
+
+/// "streaming" may have a size behind a colon.
+void set_stores(options& o, const char* name, const std::string& value) {
+  constexpr const char* allowed =
+      "auto, ordinary, streaming, or streaming:BYTES for pieces of so many bytes and more, at "
+      "least "
+      "4k, as in streaming:16k";
+  const std::size_t colon = std::min(value.find(':'), value.size());
+  o.experimental.stores = one_of(storings, name, value.substr(0, colon), allowed);
+  if (colon == value.size()) return;
+  if (o.experimental.stores != ring_stores::streaming) bad(name, value, allowed);
+  o.experimental.streamed_from = bytes(name, value.substr(colon + 1));
+  if (o.experimental.streamed_from < smallest_streamed_from) bad(name, value, allowed);
+}
+
+void set_registration_caching(options& o, const char* name, const std::string& value) {
+  o.regions.caching = one_of(cachings, name, value, "off, on or bounded");
+}
+
+/// An entry without a transport is for all that have none.
+void set_eager_limit(options& o, const char* name, const std::string& value) {
+  constexpr const char* allowed =
+      "auto, or bytes, also with k, m or g behind them, for all transports; and such limits for "
+      "single ones of self, shm, qdma, verbs and tcp, with commas, each once, as in "
+      "shm=256k,verbs=8k";
+  std::vector<std::string> entries = words(value);
+  if (entries.empty()) bad(name, value, allowed);
+  std::set<std::string> seen;
+  options read;
+  for (const std::string& entry : entries) {
+    const std::size_t equals = entry.find('=');
+    const std::string over = equals == entry.npos ? "" : entry.substr(0, equals);
+    const std::string limit = entry.substr(equals + 1);  // npos + 1: all of it
+    if (!seen.insert(over).second || (equals != entry.npos && !is_transport(over)))
+      bad(name, value, allowed);
+    if (limit == "auto") continue;
+    const std::size_t n =
+        bytes(over.empty() ? name : fmt::format("{}: {}", name, over).c_str(), limit);
+    if (over.empty())
+      read.eager_limit = n;
+    else
+      read.eager_limits[over] = n;
+  }
+  o.eager_limit = read.eager_limit;
+  o.eager_limits = std::move(read.eager_limits);
+}
+
+void set_credit(options& o, const char* name, const std::string& value) {
+  o.experimental.fixed_credit.reset();
+  if (value != "auto") o.experimental.fixed_credit = bytes(name, value);
+}
+
+std::string text_of_eager_limits(const options& o) {
+  std::string text = o.eager_limit ? std::to_string(*o.eager_limit) : "";
+  for (const auto& [over, limit] : o.eager_limits)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", over, limit);
+  return text.empty() ? "auto" : text;
+}
+
+void set_region_entries(options& o, const char* name, const std::string& value) {
+  o.regions.most_entries =
+      number<std::size_t>(name, value, 0, std::numeric_limits<std::size_t>::max(), "a number");
+}
+
+void set_rendezvous(options& o, const char* name, const std::string& value) {
+  o.experimental.rendezvous = one_of(ways, name, value, "auto, frames, read or write");
+}
+
+void set_eager_data(options& o, const char* name, const std::string& value) {
+  o.experimental.eager_data = one_of(beginnings, name, value, "auto, yes or no");
+}
+
+void set_chained(options& o, const char* name, const std::string& value) {
+  o.experimental.chained = one_of(chainings, name, value, "auto, yes or no");
+}
+
+void set_receiver_first(options& o, const char* name, const std::string& value) {
+  o.experimental.receiver_first = one_of(yes_or_no, name, value, "yes or no");
+}
+
+void set_qdma_copy_completion(options& o, const char* name, const std::string& value) {
+  o.experimental.qdma_copy_completion =
+      one_of(ends, name, value, "direct, one_queue or two_queues");
+}
+
+void set_verbs_eager(options& o, const char* name, const std::string& value) {
+  o.experimental.verbs_eager = one_of(operations, name, value, "send or write");
+}
+
+void set_spin(options& o, const char* name, const std::string& value) {
+  constexpr std::chrono::microseconds longest = std::chrono::hours{24};
+  o.spin = std::chrono::microseconds{
+      number<long>(name, value, 0, longest.count(),
+                   fmt::format("a number of microseconds up to {}, a day", longest.count()))};
+}
+
+void set_peer_timeout(options& o, const char* name, const std::string& value) {
+  o.peer_timeout = std::chrono::seconds{
+      number<long>(name, value, 2, 86'400, "a number of seconds from 2 to 86400")};
+}
+
+void set_stop_timeout(options& o, const char* name, const std::string& value) {
+  o.stop_timeout = std::chrono::seconds{
+      number<long>(name, value, 1, 86'400, "a number of seconds from 1 to 86400")};
+}
+
+void set_linger(options& o, const char* name, const std::string& value) {
+  constexpr std::chrono::milliseconds longest = std::chrono::hours{24};
+  o.linger = std::chrono::milliseconds{
+      number<long>(name, value, 0, longest.count(),
+                   fmt::format("a number of milliseconds up to {}, a day", longest.count()))};
+}
+
+void set_tcp_links(options& o, const char* name, const std::string& value) {
+  o.tcp_links = number(name, value, 1u, 8u, "a number from 1 to 8");
+}
+
+void set_lanes(options& o, const char* name, const std::string& value) {
+  o.lanes = number<unsigned>(name, value, 1, proto::most_lanes,
+                             fmt::format("a number from 1 to {}", proto::most_lanes));
+}
+
+void set_calls_at_once(options& o, const char* name, const std::string& value) {
+  constexpr unsigned most = 65'536;
+  o.calls_at_once = number(name, value, 1u, most, fmt::format("a number from 1 to {}", most));
+}
+
+void set_verbs_gid_index(options& o, const char* name, const std::string& value) {
+  if (value.empty()) return o.verbs_gid_index.reset();
+  o.verbs_gid_index = number(name, value, 0u, 255u, "a number from 0 to 255, or empty");
+}
+
+std::string name_of(progress_mode m) { return word_for(modes, m); }
+
+std::string name_of(poll_policy p) { return word_for(policies, p); }
+
+std::string name_of(ring_read_policy r) { return word_for(readings, r); }
+
+std::string text_of_stores(const options& o) {
+  const options::experiments& e = o.experimental;
+  const std::string word = word_for(storings, e.stores);
+  return e.stores == ring_stores::streaming ? fmt::format("{}:{}", word, e.streamed_from) : word;
+}
+
+std::string name_of(registration_caching c) { return word_for(cachings, c); }
+
+std::string name_of(rendezvous_scheme w) { return word_for(ways, w); }
+
+std::string name_of(rendezvous_eager_data b) { return word_for(beginnings, b); }
+
+std::string name_of(chained_fin c) { return word_for(chainings, c); }
+
+std::string name_of(copy_completion e) { return word_for(ends, e); }
+
+std::string name_of(eager_operation o) { return word_for(operations, o); }
+
+void set_dump(options& o, const char* name, const std::string& value) {
+  o.dump = one_of(dump_signals, name, value, "auto, none, QUIT, USR1 or USR2");
+}
+
+std::string name_of(dump_on d) { return word_for(dump_signals, d); }
+
+}  // namespace weft::detail
