@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "launcher.hpp"
-#include "ranks.hpp"
 #include "runtime/descriptors/inherited_state.hpp"
-#include "sides.hpp"
+#include "stage/launcher.hpp"
+#include "stage/ranks.hpp"
+#include "stage/sides.hpp"
 
 namespace {
 

@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "output/json_lines.hpp"
 #include "peers/installation.hpp"
 #include "peers/launch.hpp"
 #include "peers/ucx.hpp"
 #include "raw/raw.hpp"
 #include "support/clock.hpp"
-#include "support/json_lines.hpp"
 #include "support/subprocess.hpp"
 
 namespace weft::bench {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "output/json_lines.hpp"
 #include "support/job.hpp"
-#include "support/json_lines.hpp"
 
 namespace weft::bench {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "support/table.hpp"
+#include "output/table.hpp"
 
 namespace weft::bench {
 namespace {

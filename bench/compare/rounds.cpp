@@ -10,8 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "output/stats.hpp"
 #include "support/spinners.hpp"
-#include "support/stats.hpp"
 
 namespace weft::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "support/json_lines.hpp"
+#include "output/json_lines.hpp"
 
 namespace weft::bench {
 namespace {

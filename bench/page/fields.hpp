@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/json_lines.hpp"
+#include "output/json_lines.hpp"
 
 namespace weft::bench::page::fields {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "support/stats.hpp"
+#include "output/stats.hpp"
 
 namespace weft::bench::page {
 namespace {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "support/table.hpp"
+#include "output/table.hpp"
 
 namespace weft::bench::page {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "support/json_lines.hpp"
+#include "output/json_lines.hpp"
 
 namespace weft::bench::page {
 

@@ -5,11 +5,11 @@
 
 #include <stdexcept>
 
-#include "page/html.hpp"
+#include "html/html.hpp"
+#include "output/table.hpp"
 #include "page/machine.hpp"
 #include "page/progress_line.hpp"
 #include "page/run.hpp"
-#include "support/table.hpp"
 
 namespace weft::bench::page {
 namespace {

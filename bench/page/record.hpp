@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "support/json_lines.hpp"
+#include "output/json_lines.hpp"
 
 namespace weft::bench::page {
 

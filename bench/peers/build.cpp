@@ -92,6 +92,7 @@ fs::path build_mpi_peer(const fs::path& wrapper, const fs::path& folder) {
   {
     std::ofstream one(support), other(peer);
     collect(one, from / "support", "");
+    collect(one, from / "output", "");
     collect(other, from / "peers", "mpi_");
     collect(other, from / "peers/kernels", "");
   }

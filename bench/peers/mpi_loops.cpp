@@ -47,7 +47,7 @@ void verify_all(heap_buffers& buffers, std::size_t used) {
   for (std::size_t i = 0; i < std::min(used, buffers.count()); ++i) verify(buffers[i], i + 1);
 }
 
-/// As timed() of weft-bench itself (bench/loops.hpp): microseconds of a repetition.
+/// As timed() of weft-bench itself (bench/stage/loops.hpp): microseconds of a repetition.
 template <class Step>
 std::vector<double> timed(const plan& loops, const Step& step) {
   const int me = rank();

@@ -11,10 +11,10 @@
 #include <functional>
 #include <stdexcept>
 
+#include "output/overlap_line.hpp"
 #include "peers/mpi_loops.hpp"
 #include "support/clock.hpp"
 #include "support/compute.hpp"
-#include "support/overlap_line.hpp"
 #include "support/pattern.hpp"
 
 namespace weft::bench::mpi {

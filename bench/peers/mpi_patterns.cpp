@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collective calls of MPI that weft::group has as well, plain and while the application
-// computes: the counterpart of bench/collective.cpp, step by step.
+// computes: the counterpart of bench/jobs/collective.cpp, step by step.
 #include <mpi.h>
 
 #include <cstdint>

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "output/json_lines.hpp"
 #include "peers/kernels/run.hpp"
 #include "peers/mpi_loops.hpp"
 #include "peers/mpi_provider.hpp"
@@ -21,7 +22,6 @@
 #include "support/collective_batches.hpp"
 #include "support/hosts.hpp"
 #include "support/job.hpp"
-#include "support/json_lines.hpp"
 
 namespace {
 

@@ -20,7 +20,7 @@
 namespace weft::bench::mpi {
 namespace {
 
-// As in bench/thread_team.cpp.
+// As in bench/progress/thread_team.cpp.
 constexpr std::size_t round_trips_per_batch = 1000;
 constexpr std::size_t windows_per_batch = 100;
 constexpr std::size_t batches = 15;

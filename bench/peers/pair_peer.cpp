@@ -10,8 +10,8 @@
 #include <exception>
 #include <optional>
 
+#include "output/json_lines.hpp"
 #include "support/hosts.hpp"
-#include "support/json_lines.hpp"
 
 namespace weft::bench {
 

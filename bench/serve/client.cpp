@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "linked_member.hpp"
-#include "own_arguments.hpp"
 #include "serve/command_line.hpp"
 #include "serve/note.hpp"
+#include "stage/linked_member.hpp"
+#include "stage/own_arguments.hpp"
 #include "support/affinity.hpp"
 
 namespace weft::bench {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "settings.hpp"
+#include "stage/settings.hpp"
 #include "support/pair.hpp"
 
 namespace weft::bench {

@@ -11,7 +11,7 @@
 
 #include <weft/build.hpp>
 
-#include "sides.hpp"
+#include "stage/sides.hpp"
 
 namespace weft::bench {
 namespace {

@@ -19,10 +19,10 @@
 #include <weft/build.hpp>
 
 #include "commands.hpp"
-#include "linked_member.hpp"
 #include "serve/command_line.hpp"
 #include "serve/note.hpp"
 #include "serve/served_process.hpp"
+#include "stage/linked_member.hpp"
 
 namespace weft::bench::serve_command {
 namespace {

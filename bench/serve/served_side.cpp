@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <exception>
 
-#include "linked_member.hpp"
 #include "serve/note.hpp"
+#include "stage/linked_member.hpp"
 #include "support/affinity.hpp"
 
 namespace weft::bench {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "settings.hpp"
+#include "stage/settings.hpp"
 #include "support/pair.hpp"
 
 namespace weft::bench {

@@ -13,7 +13,7 @@
 namespace weft::bench {
 namespace {
 
-void bind(std::span<const int> cores) {
+void bind_here(std::span<const int> cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
@@ -47,13 +47,13 @@ std::array<int, 2> pair_cores() {
 
 void pin_to(int core) {
   const std::array one{core};
-  bind(one);
+  bind_here(one);
 }
 
 void stay_on_first(std::size_t count) {
   auto cores = allowed_cores();
   if (cores.size() > count) cores.resize(count);
-  bind(cores);
+  bind_here(cores);
 }
 
 void pin_rank(int rank) {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "output/json_lines.hpp"
 #include "support/clock.hpp"
 #include "support/job.hpp"
-#include "support/json_lines.hpp"
 #include "support/plan.hpp"
 
 namespace weft::bench {

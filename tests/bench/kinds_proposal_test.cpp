@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The setting of WEFT_SHM_STORES that follows from measurements.
-#include "kinds_proposal.hpp"
+#include "messages/kinds_proposal.hpp"
 #include "support/catch.hpp"
 
 using weft::bench::propose_streamed_from;

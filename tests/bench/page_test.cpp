@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/html.hpp"
-#include "page/picture.hpp"
+#include "html/html.hpp"
+#include "html/picture.hpp"
 #include "page/plan.hpp"
 #include "page_fixture.hpp"
 #include "support/catch.hpp"

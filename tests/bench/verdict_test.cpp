@@ -2,8 +2,8 @@
 // Which library is the best one, and who is judged.
 #include "compare/verdict.hpp"
 
+#include "output/stats.hpp"
 #include "support/catch.hpp"
-#include "support/stats.hpp"
 
 using namespace weft::bench;
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "output/json_lines.hpp"
 #include "support/job.hpp"
-#include "support/json_lines.hpp"
 
 namespace weft::bench::mpi {
 

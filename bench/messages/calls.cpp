@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls beside messages there and back: the reply comes from an inline handler, or from a handler's
+// coroutine. In turns in the same pair of processes.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "commands.hpp"
+#include "output/stats.hpp"
+#include "stage/report.hpp"
+#include "stage/stage.hpp"
+#include "support/clock.hpp"
+#include "support/job.hpp"
+#include "support/pattern.hpp"
+
+namespace weft::bench::calls_command {
+namespace {
+
+struct request {
+  settings chosen;
+  std::vector<std::size_t> sizes{8, 64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20};
+  int rounds = 21;
+};
+
+enum way : std::size_t { messages, inline_call_, coroutine, typed, way_count };
+constexpr std::array<const char*, way_count> names{"messages", "inline", "coroutine", "typed"};
+constexpr std::array<am, way_count> numbers{am{0}, am{1}, am{2}, am{3}};
+constexpr std::size_t longest_inline = 8 << 10;
+
+std::size_t count_for(std::size_t size) {
+  return std::clamp<std::size_t>((16u << 20) / std::max<std::size_t>(size, 1), 16, 2000);
+}
+
+/// Microseconds of a round trip, at rank 0.
+task<double> ask(const side& me, way by, std::size_t size) {
+  const endpoint peer = me.peer;
+  heap_buffers out(1, size), in(1, size);
+  const std::span<std::byte> from = out.next(), into = in.next();
+  fill(from, 1);
+  const std::size_t count = count_for(size);
+  co_await barrier(me);
+  const auto start = now_ns();
+  for (std::size_t i = 0; i != count; ++i) {
+    if (by == messages) {
+      co_await peer.send(from, data_tag);
+      co_await peer.recv(into, data_tag);
+    } else if (by == typed) {
+      const std::uint64_t next = co_await peer.call<std::uint64_t>(numbers[by], i);
+      if (next != i + 1) throw std::runtime_error("a call came back with another value");
+    } else {
+      co_await peer.call(numbers[by], from, into);
+    }
+  }
+  const double each = us_between(start, now_ns()) / static_cast<double>(count);
+  if (by != typed) verify(into, 1);
+  co_await peer.send(const_buffer{}, sync_tag);
+  co_return each;
+}
+
+/// Rank 1, in one turn.
+task<void> answer(const side& me, way by, std::size_t size) {
+  const endpoint peer = me.peer;
+  heap_buffers in(1, size);
+  const std::span<std::byte> box = in.next();
+  co_await barrier(me);
+  if (by == messages)
+    for (std::size_t i = count_for(size); i != 0; --i) {
+      co_await peer.recv(box, data_tag);
+      co_await peer.send(box, data_tag);
+    }
+  co_await peer.recv(mutable_buffer{}, sync_tag);
+}
+
+std::size_t echo_at_once(const inline_call& c) {
+  std::copy(c.data.begin(), c.data.end(), c.room.begin());
+  return c.data.size();
+}
+
+bool takes(way by, std::size_t size) {
+  if (by == inline_call_) return size <= longest_inline;
+  return by != typed || size == sizeof(std::uint64_t);
+}
+
+task<void> act(side& me, const request& wanted) {
+  report out({{"size", "size"}, {"", "by"}, {"round trip µs", "us"}, {"× messages", "to_messages"}},
+             wanted.chosen.as_json);
+  co_await barrier(me);
+  if (me.rank == 0) out.title(me.peer.describe());
+  std::vector<std::byte> memory(*std::max_element(wanted.sizes.begin(), wanted.sizes.end()));
+  const handler at_once = me.ctx.on_inline(numbers[inline_call_], &echo_at_once);
+  // One call at a time: the handler's memory is free when the reply has left.
+  const handler task_by_task = me.ctx.on(numbers[coroutine], [&memory](call c) -> task<void> {
+    const mutable_buffer body = mutable_buffer(memory).first(c.size());
+    co_await c.recv(body);
+    co_await c.reply(body);
+  });
+  const handler values = me.ctx.on<std::uint64_t(std::uint64_t)>(
+      numbers[typed], [](std::uint64_t n) { return n + 1; });
+  for (const std::size_t size : wanted.sizes) {
+    std::array<std::vector<double>, way_count> of;
+    for (int round = -1; round != wanted.rounds; ++round)
+      for (std::size_t n = 0; n != way_count; ++n) {
+        const auto by = static_cast<way>((n + static_cast<std::size_t>(round + 1)) % way_count);
+        if (!takes(by, size)) continue;
+        if (me.rank == 1) {
+          co_await answer(me, by, size);
+          continue;
+        }
+        const double us = co_await ask(me, by, size);
+        if (round >= 0) of[by].push_back(us);  // the first one warms up
+      }
+    for (std::size_t by = 0; by != way_count && me.rank == 0; ++by) {
+      if (of[by].empty()) continue;
+      auto line = make_line(head_of("calls", wanted.chosen, size), "us", of[by]);
+      line["by"] = names[by];
+      line["to_messages"] = median_ratio(of[by], of[messages]);
+      out.add(line);
+    }
+  }
+  if (me.rank == 0) out.finish();
+  co_await barrier(me);
+}
+
+}  // namespace
+
+void add(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand(
+      "calls", "Calls of an inline handler and of a coroutine beside messages there and back");
+  add_sizes(*sub, wanted->sizes, "Calls")->check(CLI::PositiveNumber);
+  sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    on_stage("calls", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
+  });
+}
+
+}  // namespace weft::bench::calls_command
