@@ -4,7 +4,7 @@
 
 #include "ladder/way.hpp"
 #include "support/spin.hpp"
-#include "transports/verbs/finder.hpp"
+#include "transports/verbs/hardware/finder.hpp"
 #include "transports/verbs/ladder/connection.hpp"
 
 namespace weft::bench::ladder_command {

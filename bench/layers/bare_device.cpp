@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "support/spin.hpp"
-#include "transports/verbs/finder.hpp"
+#include "transports/verbs/hardware/finder.hpp"
 
 namespace weft::bench {
 

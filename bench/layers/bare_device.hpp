@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::bench {
 

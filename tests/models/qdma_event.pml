@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counted event (src/transports/qdma/event.hpp) that is armed again and again while completions arrive. The paper shows what
+// A counted event (src/transports/qdma/device/event.hpp) that is armed again and again while completions arrive. The paper shows what
 // goes wrong where the host sets a count anew after it has reached zero: completions that came in between are lost.
 // Completions come from the engine, on any thread that runs it, and arming from the application; both hold the progress
 // lock. A thread waits for each trigger. The model is wrong if a trigger is missing at the end, comes too early, or is

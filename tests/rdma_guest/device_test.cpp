@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "devices.hpp"
-#include "transports/verbs/hardware.hpp"
+#include "transports/verbs/hardware/hardware.hpp"
 
 using namespace ends;
 using weft::transports::verbs::queue_pair_address;

@@ -4,7 +4,7 @@
 
 #include "support/skip.hpp"
 #include "support/verbs_ends.hpp"
-#include "transports/verbs/finder.hpp"
+#include "transports/verbs/hardware/finder.hpp"
 
 namespace ends {
 

@@ -21,7 +21,7 @@
 #include <weft/error.hpp>
 
 #include "runtime/descriptors/event_fd.hpp"
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::tests {
 

@@ -10,7 +10,7 @@
 #include "api/core/callback_request.hpp"
 #include "api/core/core.hpp"
 #include "runtime/progress/engine.hpp"
-#include "transports/qdma/device.hpp"
+#include "transports/qdma/device/device.hpp"
 #include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::qdma::detail {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::transports::verbs {
 

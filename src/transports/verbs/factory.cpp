@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/verbs/factory.hpp"
 
-#include "transports/verbs/finder.hpp"
+#include "transports/verbs/hardware/finder.hpp"
 #include "transports/verbs/transport.hpp"
 
 namespace weft::transports::verbs {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::transports::verbs {
 

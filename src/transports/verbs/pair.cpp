@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "runtime/os/brief_wait.hpp"
-#include "transports/verbs/addresses.hpp"
+#include "transports/verbs/hardware/addresses.hpp"
 #include "transports/verbs/transport.hpp"
 
 namespace weft::transports::verbs {

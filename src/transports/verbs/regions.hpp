@@ -3,7 +3,7 @@
 #pragma once
 
 #include "transports/registration_cache.hpp"
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::transports::verbs {
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::transports::verbs::ladder {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transports/qdma/device.hpp"
+#include "transports/qdma/device/device.hpp"
 
 namespace weft::tests::qdma {
 

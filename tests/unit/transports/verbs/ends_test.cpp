@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "ends.hpp"
-#include "transports/verbs/addresses.hpp"
+#include "transports/verbs/hardware/addresses.hpp"
 
 using namespace ends;
 

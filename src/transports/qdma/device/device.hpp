@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/progress/engine.hpp"
-#include "transports/qdma/event.hpp"
+#include "transports/qdma/device/event.hpp"
 #include "transports/qdma/peer.hpp"
 #include "transports/qdma/shared_segment.hpp"
 #include "transports/qdma/table.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/verbs/hardware.hpp"
+#include "transports/verbs/hardware/hardware.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 
 #include "runtime/os/brief_wait.hpp"
 #include "runtime/os/errno_hint.hpp"
-#include "transports/verbs/addresses.hpp"
-#include "transports/verbs/locked_memory.hpp"
+#include "transports/verbs/hardware/addresses.hpp"
+#include "transports/verbs/hardware/locked_memory.hpp"
 
 namespace weft::transports::verbs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/verbs/locked_memory.hpp"
+#include "transports/verbs/hardware/locked_memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

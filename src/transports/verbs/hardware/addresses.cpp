@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/verbs/addresses.hpp"
+#include "transports/verbs/hardware/addresses.hpp"
 
 #include <arpa/inet.h>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "transports/verbs/device.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::transports::verbs {
 

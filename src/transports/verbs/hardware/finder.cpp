@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/verbs/finder.hpp"
+#include "transports/verbs/hardware/finder.hpp"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "transports/verbs/addresses.hpp"
-#include "transports/verbs/hardware.hpp"
+#include "transports/verbs/hardware/addresses.hpp"
+#include "transports/verbs/hardware/hardware.hpp"
 
 namespace weft::transports::verbs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/qdma/device.hpp"
+#include "transports/qdma/device/device.hpp"
 
 #include <fmt/format.h>
 

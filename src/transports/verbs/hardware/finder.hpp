@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "transports/verbs/device.hpp"
 #include "transports/verbs/factory.hpp"
+#include "transports/verbs/hardware/device.hpp"
 
 namespace weft::transports::verbs {
 

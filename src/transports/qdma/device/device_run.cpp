@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "transports/qdma/device.hpp"
+#include "transports/qdma/device/device.hpp"
 
 namespace weft::transports::qdma {
 
