@@ -3,7 +3,7 @@
 // taken fits its limits, and says the same when it is packed again.
 #include <string>
 
-#include "bindings/vipl/messages.hpp"
+#include "bindings/vipl/base/messages.hpp"
 #include "target.hpp"
 
 namespace weft::fuzz {

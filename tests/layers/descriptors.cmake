@@ -23,7 +23,7 @@ set(close "[^a-z_]::close\\(")
 set(close_files runtime/descriptors/fd.hpp runtime/descriptors/disposal.cpp runtime/descriptors/ending_thread.cpp
   runtime/descriptors/close_on_fork.cpp runtime/descriptors/standard_descriptors.cpp runtime/files/file_calls.cpp
   wireup/sockets/unix_socket.cpp wireup/loop/connection.cpp wireup/loop/listener.cpp transports/shm/regions.cpp
-  api/io/file.cpp api/io/signal_set.cpp bindings/ofi/sleeper.cpp)
+  api/io/file.cpp api/io/signal_set.cpp bindings/ofi/objects/sleeper.cpp)
 set(close_cure "let a unique_fd close it, with a disposal if it came from another process")
 set(replace "::dup[23]\\(")  # closes the file that had the number
 set(replace_files runtime/descriptors/spare_fd.hpp runtime/descriptors/close_on_fork.cpp)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails when a file of a room includes a room of its layer that it may not know, and when a folder has too many files to
-# find one's way in.
+# Fails when a file of a room includes a room of its layer that it may not know, and when a folder has too many sources
+# to find one's way in.
 cmake_minimum_required(VERSION 3.25)
 
 # The rooms of each layer, from the bottom up: "room: rooms of its layer that it may include". Each of those stands
 # above it in the list, so headers have no cycle. Behind "|" are rooms that only its sources may include, also such as
 # stand below it: those rooms know each other.
-set(layers runtime proto wireup api)
+set(layers runtime proto wireup api bindings/ofi bindings/vipl)
 set(runtime
   "os:"
   "descriptors: os"
@@ -53,6 +53,29 @@ set(api
   "objects: core"
   "io: core"
   "qdma: core")
+set(bindings/ofi
+  "objects: | endpoint"
+  "endpoint: objects")
+set(bindings/vipl
+  "base: | nic"
+  "nic: base | vi"
+  "vi: base nic"
+  "calls: base nic vi")
+
+# A room that has grown is two.
+set(most_sources 30)
+file(GLOB_RECURSE sources RELATIVE "${SOURCE}" "${SOURCE}/src/*.?pp" "${SOURCE}/bench/*.?pp")
+list(TRANSFORM sources REPLACE "/[^/]+$" "")
+set(folders ${sources})
+list(REMOVE_DUPLICATES folders)
+foreach(folder IN LISTS folders)
+  set(here ${sources})
+  list(FILTER here INCLUDE REGEX "^${folder}$")
+  list(LENGTH here count)
+  if(count GREATER most_sources)
+    message(SEND_ERROR "${folder}: ${count} sources: make rooms of at most ${most_sources}")
+  endif()
+endforeach()
 
 foreach(layer IN LISTS layers)
   set(rooms)
@@ -95,7 +118,8 @@ foreach(layer IN LISTS layers)
   endforeach()
 
   file(GLOB folders RELATIVE "${SOURCE}/src/${layer}" LIST_DIRECTORIES true "${SOURCE}/src/${layer}/*")
-  list(REMOVE_ITEM folders CMakeLists.txt README.md ${rooms})
+  list(FILTER folders EXCLUDE REGEX "\\.(txt|md|map)$")
+  list(REMOVE_ITEM folders ${rooms})
   foreach(name IN LISTS folders)
     message(SEND_ERROR "src/${layer}/${name}: in no room, and no room that tests/layers/rooms.cmake knows")
   endforeach()

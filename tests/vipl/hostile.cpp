@@ -18,7 +18,7 @@
 #include <vipl.h>
 #include <weft/weft.hpp>
 
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/wire.hpp"
 #include "hostile_messages.hpp"
 #include "wire_peer.hpp"
 

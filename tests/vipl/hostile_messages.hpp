@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/wire.hpp"
 #include "support/dice.hpp"
 
 /// Keeps the accounts of a correct peer, so that it can be wrong by one. Its memory is bounded.

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/wire.hpp"
 
 using namespace weft::vipl;
 

@@ -14,7 +14,7 @@
 #include <weft/weft.hpp>
 
 #include "../wire_peer.hpp"
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/wire.hpp"
 #include "suite.hpp"
 #include "support/catch.hpp"
 

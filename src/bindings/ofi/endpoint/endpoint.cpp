@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An endpoint's life: made, bound, enabled, closed. Its operations are in endpoint_messages.cpp,
 // endpoint_rma.cpp and endpoint_atomics.cpp.
-#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
 
 #include <rdma/fi_cm.h>
 
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "bindings/ofi/scalable_endpoint.hpp"
+#include "bindings/ofi/endpoint/scalable_endpoint.hpp"
 
 namespace weft::ofi {
 

@@ -16,10 +16,10 @@
 #include <weft/claim.hpp>
 #include <weft/region.hpp>
 
-#include "bindings/ofi/completion_queue.hpp"
-#include "bindings/ofi/counter.hpp"
-#include "bindings/ofi/lane.hpp"
-#include "bindings/ofi/peer_table.hpp"
+#include "bindings/ofi/endpoint/lane.hpp"
+#include "bindings/ofi/endpoint/peer_table.hpp"
+#include "bindings/ofi/objects/completion_queue.hpp"
+#include "bindings/ofi/objects/counter.hpp"
 
 namespace weft::ofi {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libfabric's calls for atomics. Each becomes an atomic_call for one value.
-#include "bindings/ofi/posting.hpp"
+#include "bindings/ofi/endpoint/posting.hpp"
 
 namespace weft::ofi {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An endpoint's atomics on single values in memory of peers. fi_atomic(3).
-#include "bindings/ofi/memory_region.hpp"
-#include "bindings/ofi/posting.hpp"
+#include "bindings/ofi/endpoint/posting.hpp"
+#include "bindings/ofi/objects/memory_region.hpp"
 
 namespace weft::ofi {
 

@@ -2,7 +2,7 @@
 // libfabric's calls for messages. Each becomes a message_call.
 #include <rdma/fi_tagged.h>
 
-#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
 
 namespace weft::ofi {
 

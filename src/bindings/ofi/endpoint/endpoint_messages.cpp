@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bindings/ofi/posting.hpp"
+#include "bindings/ofi/endpoint/posting.hpp"
 
 namespace weft::ofi {
 

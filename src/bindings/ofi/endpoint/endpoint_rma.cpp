@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "bindings/ofi/memory_region.hpp"
-#include "bindings/ofi/posting.hpp"
+#include "bindings/ofi/endpoint/posting.hpp"
+#include "bindings/ofi/objects/memory_region.hpp"
 
 namespace weft::ofi {
 

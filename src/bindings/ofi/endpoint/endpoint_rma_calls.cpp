@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libfabric's calls for reads and writes. Each becomes an access_call.
-#include "bindings/ofi/posting.hpp"
+#include "bindings/ofi/endpoint/posting.hpp"
 
 namespace weft::ofi {
 

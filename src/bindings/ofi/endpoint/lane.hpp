@@ -4,7 +4,7 @@
 
 #include <weft/external_loop.hpp>
 
-#include "bindings/ofi/peer_table.hpp"
+#include "bindings/ofi/endpoint/peer_table.hpp"
 
 namespace weft::ofi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/peer_table.hpp"
+#include "bindings/ofi/endpoint/peer_table.hpp"
 
 #include <utility>
 

@@ -10,7 +10,7 @@
 
 #include <weft/context_address.hpp>
 
-#include "bindings/ofi/address_vector.hpp"
+#include "bindings/ofi/objects/address_vector.hpp"
 
 namespace weft::ofi {
 

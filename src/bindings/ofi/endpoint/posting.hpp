@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
 
 namespace weft::ofi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/scalable_endpoint.hpp"
+#include "bindings/ofi/endpoint/scalable_endpoint.hpp"
 
 #include <rdma/fi_cm.h>
 

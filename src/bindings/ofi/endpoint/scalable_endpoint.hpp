@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "bindings/ofi/address_vector.hpp"
-#include "bindings/ofi/endpoint.hpp"
-#include "bindings/ofi/lane.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
+#include "bindings/ofi/endpoint/lane.hpp"
+#include "bindings/ofi/objects/address_vector.hpp"
 
 namespace weft::ofi {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/address_vector.hpp"
+#include "bindings/ofi/objects/address_vector.hpp"
 
 #include <cstdio>
 #include <cstring>
 
-#include "bindings/ofi/domain.hpp"
-#include "bindings/ofi/open_mpi_4.hpp"
+#include "bindings/ofi/objects/domain.hpp"
+#include "bindings/ofi/objects/open_mpi_4.hpp"
 
 namespace weft::ofi {
 

@@ -9,7 +9,7 @@
 
 #include <weft/context_address.hpp>
 
-#include "bindings/ofi/object.hpp"
+#include "bindings/ofi/objects/object.hpp"
 
 namespace weft::ofi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/atomic_ops.hpp"
+#include "bindings/ofi/objects/atomic_ops.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fi_getinfo: the provider's offer, and the check of an application's hints. Unsupported features
 // are refused here and nowhere later.
-#include "bindings/ofi/attributes.hpp"
+#include "bindings/ofi/objects/attributes.hpp"
 
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>

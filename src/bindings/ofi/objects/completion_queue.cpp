@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/completion_queue.hpp"
+#include "bindings/ofi/objects/completion_queue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
 
 namespace weft::ofi {
 

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "bindings/ofi/domain.hpp"
-#include "bindings/ofi/record.hpp"
-#include "bindings/ofi/sleeper.hpp"
+#include "bindings/ofi/objects/domain.hpp"
+#include "bindings/ofi/objects/record.hpp"
+#include "bindings/ofi/objects/sleeper.hpp"
 
 namespace weft::ofi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/counter.hpp"
+#include "bindings/ofi/objects/counter.hpp"
 
 #include <algorithm>
 #include <chrono>

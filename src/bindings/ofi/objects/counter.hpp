@@ -5,9 +5,9 @@
 #include <atomic>
 #include <mutex>
 
-#include "bindings/ofi/domain.hpp"
-#include "bindings/ofi/loop_list.hpp"
-#include "bindings/ofi/sleeper.hpp"
+#include "bindings/ofi/objects/domain.hpp"
+#include "bindings/ofi/objects/loop_list.hpp"
+#include "bindings/ofi/objects/sleeper.hpp"
 
 namespace weft::ofi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/domain.hpp"
+#include "bindings/ofi/objects/domain.hpp"
 
 #include <unistd.h>
 
@@ -7,13 +7,13 @@
 #include <random>
 #include <stdexcept>
 
-#include "bindings/ofi/address_vector.hpp"
-#include "bindings/ofi/attributes.hpp"
-#include "bindings/ofi/completion_queue.hpp"
-#include "bindings/ofi/counter.hpp"
-#include "bindings/ofi/endpoint.hpp"
-#include "bindings/ofi/memory_region.hpp"
-#include "bindings/ofi/scalable_endpoint.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
+#include "bindings/ofi/endpoint/scalable_endpoint.hpp"
+#include "bindings/ofi/objects/address_vector.hpp"
+#include "bindings/ofi/objects/attributes.hpp"
+#include "bindings/ofi/objects/completion_queue.hpp"
+#include "bindings/ofi/objects/counter.hpp"
+#include "bindings/ofi/objects/memory_region.hpp"
 
 namespace weft::ofi {
 

@@ -9,8 +9,8 @@
 
 #include <weft/context.hpp>
 
-#include "bindings/ofi/attributes.hpp"
-#include "bindings/ofi/fabric.hpp"
+#include "bindings/ofi/objects/attributes.hpp"
+#include "bindings/ofi/objects/fabric.hpp"
 
 namespace weft::ofi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/event_queue.hpp"
+#include "bindings/ofi/objects/event_queue.hpp"
 
 #include <poll.h>
 

@@ -3,7 +3,7 @@
 // address vectors make no events.
 #pragma once
 
-#include "bindings/ofi/fabric.hpp"
+#include "bindings/ofi/objects/fabric.hpp"
 
 namespace weft::ofi {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/fabric.hpp"
+#include "bindings/ofi/objects/fabric.hpp"
 
-#include "bindings/ofi/completion_queue.hpp"
-#include "bindings/ofi/domain.hpp"
-#include "bindings/ofi/event_queue.hpp"
+#include "bindings/ofi/objects/completion_queue.hpp"
+#include "bindings/ofi/objects/domain.hpp"
+#include "bindings/ofi/objects/event_queue.hpp"
 
 namespace weft::ofi {
 

@@ -2,7 +2,7 @@
 // fi_fabric(3)
 #pragma once
 
-#include "bindings/ofi/object.hpp"
+#include "bindings/ofi/objects/object.hpp"
 
 namespace weft::ofi {
 

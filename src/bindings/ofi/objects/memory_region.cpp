@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/memory_region.hpp"
+#include "bindings/ofi/objects/memory_region.hpp"
 
-#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/endpoint/endpoint.hpp"
 
 namespace weft::ofi {
 

@@ -10,7 +10,7 @@
 
 #include <weft/region.hpp>
 
-#include "bindings/ofi/domain.hpp"
+#include "bindings/ofi/objects/domain.hpp"
 
 namespace weft::ofi {
 

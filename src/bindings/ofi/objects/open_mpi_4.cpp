@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/open_mpi_4.hpp"
+#include "bindings/ofi/objects/open_mpi_4.hpp"
 
 #include <dlfcn.h>
 

@@ -4,8 +4,8 @@
 
 #include <weft/external_loop.hpp>
 
-#include "bindings/ofi/attributes.hpp"
-#include "bindings/ofi/fabric.hpp"
+#include "bindings/ofi/objects/attributes.hpp"
+#include "bindings/ofi/objects/fabric.hpp"
 
 namespace weft::ofi {
 

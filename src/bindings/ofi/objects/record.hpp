@@ -17,8 +17,8 @@
 #include <weft/detail/rma_ops.hpp>
 #include <weft/external_loop.hpp>
 
-#include "bindings/ofi/atomic_ops.hpp"
-#include "bindings/ofi/attributes.hpp"
+#include "bindings/ofi/objects/atomic_ops.hpp"
+#include "bindings/ofi/objects/attributes.hpp"
 
 namespace weft::ofi {
 

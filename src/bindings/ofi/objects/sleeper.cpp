@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/ofi/sleeper.hpp"
+#include "bindings/ofi/objects/sleeper.hpp"
 
 #include <poll.h>
 #include <sys/epoll.h>

@@ -8,7 +8,7 @@
 
 #include <weft/external_loop.hpp>
 
-#include "bindings/ofi/loop_list.hpp"
+#include "bindings/ofi/objects/loop_list.hpp"
 
 namespace weft::ofi {
 

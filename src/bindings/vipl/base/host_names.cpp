@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/host_names.hpp"
+#include "bindings/vipl/base/host_names.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-#include "bindings/vipl/nic.hpp"
+#include "bindings/vipl/nic/nic.hpp"
 
 namespace weft::vipl {
 

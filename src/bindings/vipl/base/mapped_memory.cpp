@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/mapped_memory.hpp"
+#include "bindings/vipl/base/mapped_memory.hpp"
 
 #include <cinttypes>
 #include <cstdint>

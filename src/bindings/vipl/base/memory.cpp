@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/memory.hpp"
+#include "bindings/vipl/base/memory.hpp"
 
 #include <utility>
 

@@ -13,7 +13,7 @@
 #include <weft/memory.hpp>
 #include <weft/region.hpp>
 
-#include "bindings/vipl/object.hpp"
+#include "bindings/vipl/base/object.hpp"
 
 namespace weft::vipl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/messages.hpp"
+#include "bindings/vipl/base/messages.hpp"
 
 namespace weft::vipl {
 

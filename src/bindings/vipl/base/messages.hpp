@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bindings/vipl/host_names.hpp"
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/host_names.hpp"
+#include "bindings/vipl/base/wire.hpp"
 
 namespace weft::vipl {
 

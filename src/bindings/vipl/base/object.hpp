@@ -11,7 +11,7 @@
 
 #include <weft/error.hpp>
 
-#include "bindings/vipl/object_storage.hpp"
+#include "bindings/vipl/base/object_storage.hpp"
 
 namespace weft::vipl {
 

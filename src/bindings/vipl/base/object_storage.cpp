@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/object_storage.hpp"
+#include "bindings/vipl/base/object_storage.hpp"
 
 #include <sanitizer/asan_interface.h>
 

@@ -2,7 +2,7 @@
 // Connections of client and server: calls of vipl.h.
 #include <memory>
 
-#include "bindings/vipl/connecting.hpp"
+#include "bindings/vipl/vi/connecting.hpp"
 
 using namespace weft;
 using namespace weft::vipl;

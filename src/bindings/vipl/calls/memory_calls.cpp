@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "bindings/vipl/mapped_memory.hpp"
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/base/mapped_memory.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 using namespace weft;
 using namespace weft::vipl;

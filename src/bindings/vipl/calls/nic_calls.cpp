@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "bindings/vipl/host_names.hpp"
-#include "bindings/vipl/nic.hpp"
+#include "bindings/vipl/base/host_names.hpp"
+#include "bindings/vipl/nic/nic.hpp"
 
 using namespace weft;
 using namespace weft::vipl;

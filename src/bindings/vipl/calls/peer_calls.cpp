@@ -4,7 +4,7 @@
 // address listens.
 #include <chrono>
 
-#include "bindings/vipl/connecting.hpp"
+#include "bindings/vipl/vi/connecting.hpp"
 
 using namespace weft;
 using namespace weft::vipl;

@@ -2,7 +2,7 @@
 // VIs and their queues: calls of vipl.h.
 #include <memory>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 using namespace weft;
 using namespace weft::vipl;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion queues, and their calls of vipl.h.
-#include "bindings/vipl/completion_queue.hpp"
+#include "bindings/vipl/nic/completion_queue.hpp"
 
 #include <utility>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

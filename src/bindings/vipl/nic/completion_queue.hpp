@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "bindings/vipl/object.hpp"
-#include "bindings/vipl/ring.hpp"
-#include "bindings/vipl/service.hpp"
+#include "bindings/vipl/base/object.hpp"
+#include "bindings/vipl/base/ring.hpp"
+#include "bindings/vipl/nic/service.hpp"
 
 namespace weft::vipl {
 

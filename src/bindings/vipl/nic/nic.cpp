@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NIC's life, and what was made from it. Its calls are in nic_calls.cpp.
-#include "bindings/vipl/nic.hpp"
+#include "bindings/vipl/nic/nic.hpp"
 
 #include <sys/random.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "bindings/vipl/connecting.hpp"
-#include "bindings/vipl/host_names.hpp"
-#include "bindings/vipl/nic_operations.hpp"
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/base/host_names.hpp"
+#include "bindings/vipl/nic/nic_operations.hpp"
+#include "bindings/vipl/vi/connecting.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

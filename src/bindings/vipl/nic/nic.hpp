@@ -20,11 +20,11 @@
 #include <weft/external_loop.hpp>
 #include <weft/weft.hpp>
 
-#include "bindings/vipl/completion_queue.hpp"
-#include "bindings/vipl/memory.hpp"
-#include "bindings/vipl/ring.hpp"
-#include "bindings/vipl/service.hpp"
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/memory.hpp"
+#include "bindings/vipl/base/ring.hpp"
+#include "bindings/vipl/base/wire.hpp"
+#include "bindings/vipl/nic/completion_queue.hpp"
+#include "bindings/vipl/nic/service.hpp"
 
 namespace weft::vipl {
 

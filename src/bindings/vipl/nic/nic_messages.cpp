@@ -5,8 +5,8 @@
 #include <thread>
 #include <utility>
 
-#include "bindings/vipl/nic_operations.hpp"
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/nic/nic_operations.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "bindings/vipl/nic.hpp"
+#include "bindings/vipl/nic/nic.hpp"
 
 namespace weft::vipl {
 

@@ -2,7 +2,7 @@
 // The threads of a NIC that wait: one of them makes progress, and the others follow it.
 #include <utility>
 
-#include "bindings/vipl/nic.hpp"
+#include "bindings/vipl/nic/nic.hpp"
 
 namespace weft::vipl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/service.hpp"
+#include "bindings/vipl/nic/service.hpp"
 
 namespace weft::vipl {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/completions.hpp"
+#include "bindings/vipl/vi/completions.hpp"
 
 #include <atomic>
 #include <utility>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

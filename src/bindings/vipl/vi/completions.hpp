@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "bindings/vipl/completion_queue.hpp"
-#include "bindings/vipl/ring.hpp"
-#include "bindings/vipl/service.hpp"
+#include "bindings/vipl/base/ring.hpp"
+#include "bindings/vipl/nic/completion_queue.hpp"
+#include "bindings/vipl/nic/service.hpp"
 
 namespace weft::vipl {
 

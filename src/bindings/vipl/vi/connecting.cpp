@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/connecting.hpp"
+#include "bindings/vipl/vi/connecting.hpp"
 
 #include <algorithm>
 #include <chrono>

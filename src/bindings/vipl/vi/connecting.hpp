@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <string>
 
-#include "bindings/vipl/messages.hpp"
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/base/messages.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/known_descriptors.hpp"
+#include "bindings/vipl/vi/known_descriptors.hpp"
 
 #include <optional>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <deque>
 #include <span>
 
-#include "bindings/vipl/messages.hpp"
+#include "bindings/vipl/base/messages.hpp"
 
 namespace weft::vipl {
 

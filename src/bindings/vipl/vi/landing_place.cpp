@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/landing_place.hpp"
+#include "bindings/vipl/vi/landing_place.hpp"
 
 #include <utility>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receive queue: what the application posts, and the messages that take it.
-#include "bindings/vipl/receive_queue.hpp"
+#include "bindings/vipl/vi/receive_queue.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

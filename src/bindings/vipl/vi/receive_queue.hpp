@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "bindings/vipl/completions.hpp"
-#include "bindings/vipl/landing_place.hpp"
-#include "bindings/vipl/memory.hpp"
-#include "bindings/vipl/ring.hpp"
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/memory.hpp"
+#include "bindings/vipl/base/ring.hpp"
+#include "bindings/vipl/base/wire.hpp"
+#include "bindings/vipl/vi/completions.hpp"
+#include "bindings/vipl/vi/landing_place.hpp"
 
 namespace weft::vipl {
 

@@ -2,7 +2,7 @@
 // How the message of a send leaves.
 #include <cstring>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

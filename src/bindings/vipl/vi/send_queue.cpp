@@ -7,9 +7,9 @@
 //                      without one: asks, and then the same
 //   RDMA write         puts; with immediate data also: written
 //   RDMA read          gets
-#include "bindings/vipl/send_queue.hpp"
+#include "bindings/vipl/vi/send_queue.hpp"
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "bindings/vipl/completions.hpp"
-#include "bindings/vipl/known_descriptors.hpp"
-#include "bindings/vipl/memory.hpp"
-#include "bindings/vipl/ring.hpp"
-#include "bindings/vipl/work.hpp"
+#include "bindings/vipl/base/memory.hpp"
+#include "bindings/vipl/base/ring.hpp"
+#include "bindings/vipl/vi/completions.hpp"
+#include "bindings/vipl/vi/known_descriptors.hpp"
+#include "bindings/vipl/vi/work.hpp"
 
 namespace weft::vipl {
 

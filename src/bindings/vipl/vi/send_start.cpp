@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

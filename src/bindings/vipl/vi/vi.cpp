@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A VI's life, the messages of its peer, and its end.
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 #include <utility>
 

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "bindings/vipl/receive_queue.hpp"
-#include "bindings/vipl/send_queue.hpp"
-#include "bindings/vipl/vi_connection.hpp"
+#include "bindings/vipl/vi/receive_queue.hpp"
+#include "bindings/vipl/vi/send_queue.hpp"
+#include "bindings/vipl/vi/vi_connection.hpp"
 
 namespace weft::vipl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/vipl/vi_connection.hpp"
+#include "bindings/vipl/vi/vi_connection.hpp"
 
 #include <utility>
 

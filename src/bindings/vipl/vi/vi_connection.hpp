@@ -6,8 +6,8 @@
 #include <span>
 #include <thread>
 
-#include "bindings/vipl/nic.hpp"
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/wire.hpp"
+#include "bindings/vipl/nic/nic.hpp"
 
 namespace weft::vipl {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "bindings/vipl/vi.hpp"
+#include "bindings/vipl/vi/vi.hpp"
 
 namespace weft::vipl {
 

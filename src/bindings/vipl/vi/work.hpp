@@ -9,7 +9,7 @@
 
 #include <weft/endpoint.hpp>
 
-#include "bindings/vipl/wire.hpp"
+#include "bindings/vipl/base/wire.hpp"
 
 namespace weft::vipl {
 
