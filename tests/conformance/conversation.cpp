@@ -160,6 +160,17 @@ const std::vector<setting>& settings() {
   return all;
 }
 
+/// Whether another setting differs only in the thread that polls or sleeps, or in its wait set:
+/// then the same code touches the same memory.
+bool has_a_twin(const setting& s) {
+  const std::string_view transport(s.transport);
+  if (transport == "shm" && s.where == place::same_process) return false;
+  return (s.progress != weft::progress_mode::dedicated || std::string_view(s.wait_set) != "auto") &&
+         std::string_view(s.large) == "auto" && s.reading == weft::ring_read_policy::burst &&
+         s.qdma_copy_completion == weft::copy_completion::direct && !s.receiver_first &&
+         transport.find('+') == std::string_view::npos;
+}
+
 /// The settings of the transport that WEFT_TEST_TRANSPORT names; else all that need no RDMA device,
 /// which is usually in the guest (tests/rdma_guest).
 bool is_tried(const setting& s) {
@@ -167,6 +178,7 @@ bool is_tried(const setting& s) {
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
   if (only ? transport != only : transport.starts_with("verbs")) return false;
   if (!weft::tests::has_part("qdma") && transport.starts_with("qdma")) return false;
+  if (WEFT_TEST_FEW_SETTINGS && has_a_twin(s)) return false;
   return !WEFT_TEST_ONE_PROCESS || s.where != place::two_processes;
 }
 

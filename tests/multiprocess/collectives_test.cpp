@@ -34,7 +34,7 @@ collectives_end run_collectives(const std::string& transport, const std::string&
 
 TEST_CASE("collectives: every result is right, of every size, root and group") {
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
-  const std::string ranks = GENERATE("1", "2", "3", "6");
+  const std::string ranks = WEFT_TEST_SANITIZED ? "3" : GENERATE("1", "2", "3", "6");
   const collectives_end end = run_collectives(transport, ranks, "collectives results");
   CAPTURE(transport, ranks, end.said);
   CHECK(end.status == 0);

@@ -60,7 +60,7 @@ TEST_CASE("a planted fault is found within 1000 seeds") {
   }
 }
 
-TEST_CASE("the same seed gives the same run") {
+TEST_CASE("the same seed gives the same run", "[many]") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const verdict first = run(of_seed(seed));
     const verdict second = run(of_seed(seed));
@@ -70,7 +70,7 @@ TEST_CASE("the same seed gives the same run") {
   }
 }
 
-TEST_CASE("the same seed gives the same run, also with a rank that keeps no rules") {
+TEST_CASE("the same seed gives the same run, also with a rank that keeps no rules", "[many]") {
   for (const bool many_links : {false, true})
     for (wishes w = of_seed(1); w.seed <= 20; ++w.seed) {
       w.hostile = true;
@@ -92,7 +92,7 @@ TEST_CASE("a rank that keeps no rules does not hide a planted fault") {
   }
 }
 
-TEST_CASE("the same seed gives the same run in another process, to the last event") {
+TEST_CASE("the same seed gives the same run in another process, to the last event", "[many]") {
   for (const std::string seed : {"1", "2", "7", "19"}) {
     const ended_program first = run_program("--trace --seed " + seed);
     const ended_program second = run_program("--trace --seed " + seed);

@@ -122,7 +122,7 @@ unsigned median(const std::vector<unsigned>& sorted) { return sorted[sorted.size
 
 }  // namespace
 
-TEST_CASE("wait policy: a neighbour on each core costs a message no time slice") {
+TEST_CASE("wait policy: a neighbour on each core costs a message no time slice", "[many]") {
   const unsigned neighbours = GENERATE(0u, 1u, 2u, 4u);
   machine m(2, 2, neighbours, {});
   const std::vector<unsigned> times = m.run();
@@ -131,7 +131,7 @@ TEST_CASE("wait policy: a neighbour on each core costs a message no time slice")
   CHECK(times.size() > 100'000 / (1 + neighbours));
 }
 
-TEST_CASE("wait policy: a thread that never sleeps keeps its own slices") {
+TEST_CASE("wait policy: a thread that never sleeps keeps its own slices", "[many]") {
   const unsigned neighbours = GENERATE(0u, 1u, 2u);
   machine m(2, 2, neighbours, {.never_sleep = true});
   const std::vector<unsigned> times = m.run();
@@ -140,13 +140,15 @@ TEST_CASE("wait policy: a thread that never sleeps keeps its own slices") {
   CHECK(m.sleeps() == 0);
 }
 
-TEST_CASE("wait policy: ranks that share cores let each other run, and do not sleep for it") {
+TEST_CASE("wait policy: ranks that share cores let each other run, and do not sleep for it",
+          "[many]") {
   machine m(2, 8, 0, {});
   CHECK(median(m.run()) <= 8);
   CHECK(m.sleeps() == 0);
 }
 
-TEST_CASE("wait policy: in a crowded job beside neighbours a message costs no time slice") {
+TEST_CASE("wait policy: in a crowded job beside neighbours a message costs no time slice",
+          "[many]") {
   const unsigned neighbours = GENERATE(1u, 2u, 4u);
   machine m(2, 8, neighbours, {});
   const std::vector<unsigned> times = m.run();
