@@ -2,7 +2,7 @@
 # One-sided access, also to an owner that computes.
 . "$(dirname "$0")/common.sh"
 
-bench access --rounds 2 --size 8,64K
+bench access --rounds 1 --size 8,64K
 says computes
 bench access --rounds 1 --size 64 --transport tcp --json
 says '"bench":"access"'

@@ -2,7 +2,7 @@
 # Calls beside messages.
 . "$(dirname "$0")/common.sh"
 
-bench calls --rounds 2 --size 8,64K
+bench calls --rounds 1 --size 8,64K
 says coroutine
 bench calls --rounds 1 --size 8 --transport tcp --json
 says '"bench":"calls"'

@@ -6,7 +6,9 @@ needs_part qdma
 bench progress --rounds 1 --effort 0.02
 says "condition variable"
 says "paper to basic"
-for transport in shm qdma tcp; do
+transports=qdma
+[ "$LONG" != ON ] || transports="shm qdma tcp"
+for transport in $transports; do
   bench progress --rounds 1 --effort 0.02 --transport $transport --json
   says "\"bench\":\"progress\",\"transport\":\"$transport\""
   for way in basic interrupt "one thread" "two threads"; do says "\"way\":\"$way\""; done
