@@ -3,7 +3,7 @@
 // one holds it at a time, and no thread waits for ever. Counts that decide when to bias again are left out: the model
 // biases again at any time when the code might.
 // cc: -DSAFETY
-// variant: -DWEAK_ORDER
+// long: -DWEAK_ORDER
 // mutation: -DWEAK_ORDER -DDROP_FENCE
 // mutation: -DWEAK_ORDER -DTAKE_RELAXED
 // mutation: -DWEAK_ORDER -DWAIT_RELAXED

@@ -8,7 +8,7 @@
 // variant: -DMEMBARRIER_REFUSED
 // variant: -DBULK
 // long: -DBULK -DKILL
-// variant: -DWEAK_ORDER
+// long: -DWEAK_ORDER
 // long: -DWEAK_ORDER -DMEMBARRIER_REFUSED
 // long: -DWEAK_ORDER -DBULK
 // mutation: -DWEAK_ORDER -DPUBLISH_RELAXED
