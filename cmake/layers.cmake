@@ -10,7 +10,7 @@ target_include_directories(weft_private INTERFACE "${PROJECT_SOURCE_DIR}/src")
 #
 # Sources are the *.cpp of the calling folder and its rooms except those of WITHOUT, found again at each build. A folder
 # that holds headers only becomes an interface library, so that the layers above it need not know. The rooms of a layer
-# are one target: tests/layers/includes.cmake keeps them apart, and common headers are compiled once.
+# are one target: tests/layers/rooms.cmake keeps them apart, and common headers are compiled once.
 function(weft_layer target)
   cmake_parse_arguments(ARG "" "NAME" "ROOMS;WITHOUT;PUBLIC;PRIVATE" ${ARGN})
   if(NOT ARG_NAME)
