@@ -12,7 +12,7 @@
 namespace CLI {
 class Option;
 class App;  // CLI/CLI.hpp takes seconds to compile, and the measured code does not need it
-}
+}  // namespace CLI
 
 namespace weft::bench {
 
