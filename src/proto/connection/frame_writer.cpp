@@ -71,24 +71,12 @@ bool frame_writer::flush() noexcept {
   return true;
 }
 
-/// Credit that the peer does not wait for is no reason to wake a thread. Frames that only end an
-/// operation of the peer are none, either, nor is a signal, a message of no bytes: as any small
-/// message, they ring only for a side that sleeps or listens. An application that computes could do
-/// nothing about them.
+/// Credit that the peer does not wait for is no reason to wake a thread. A signal is a message of
+/// no bytes: as any small one, it rings only for a side that sleeps or listens. The end of an
+/// operation is a reason: behind it an external loop may have another step of an access.
 bool frame_writer::needs_reaction(frame_kind kind) noexcept {
-  switch (kind) {
-    case frame_kind::credit:
-      return flow_.stop_waiting();
-    case frame_kind::signal:
-    case frame_kind::fin_ack:
-    case frame_kind::fin:
-    case frame_kind::matched:
-    case frame_kind::cancelled:
-    case frame_kind::accessed:
-      return false;
-    default:
-      return true;
-  }
+  if (kind == frame_kind::credit) return flow_.stop_waiting();
+  return kind != frame_kind::signal;
 }
 
 void frame_writer::wake_peer() noexcept {
