@@ -167,6 +167,10 @@ class link {
   /// \return whether a bell was rung
   virtual bool wake_peer() noexcept = 0;
 
+  /// Whether the peer's progress thread may have something to do at the end of an operation, while
+  /// the peer's application computes: if not, a frame that only ends one need not wake it.
+  virtual bool acts_on_ends() const noexcept { return true; }
+
   /// Why the peer could not be reached or was lost, and the cure, for people; called from within
   /// frame_sink::on_broken. Empty: no more is known than the error code says.
   virtual std::string trouble() const { return {}; }

@@ -72,11 +72,23 @@ bool frame_writer::flush() noexcept {
 }
 
 /// Credit that the peer does not wait for is no reason to wake a thread. A signal is a message of
-/// no bytes: as any small one, it rings only for a side that sleeps or listens. The end of an
-/// operation is a reason: behind it an external loop may have another step of an access.
+/// no bytes: as any small one, it rings only for a side that sleeps or listens. So does a frame
+/// that only ends an operation: a coroutine that computes could do nothing about it.
 bool frame_writer::needs_reaction(frame_kind kind) noexcept {
-  if (kind == frame_kind::credit) return flow_.stop_waiting();
-  return kind != frame_kind::signal;
+  switch (kind) {
+    case frame_kind::credit:
+      return flow_.stop_waiting();
+    case frame_kind::signal:
+      return false;
+    case frame_kind::fin_ack:
+    case frame_kind::fin:
+    case frame_kind::matched:
+    case frame_kind::cancelled:
+    case frame_kind::accessed:
+      return connection_->link()->acts_on_ends();
+    default:
+      return true;
+  }
 }
 
 void frame_writer::wake_peer() noexcept {

@@ -37,12 +37,14 @@ void external_polling::begin() {
     throw;
   }
   core_.caller.by_calls = true;
+  core_.bell.act_on_ends(true);
 }
 
 void external_polling::end() noexcept {
   {
     const progress_core::holder hold(core_);
     core_.caller.by_calls = false;
+    core_.bell.act_on_ends(false);
     core_.caller.polls_soon = false;
     if (core_.rings_soon) core_.wake_peers();
     if (core_.caller.is_asleep()) gate_.poll_and_disarm_caller();

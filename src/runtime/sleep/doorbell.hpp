@@ -30,10 +30,13 @@ struct doorbell_page {
   alignas(64) std::atomic<std::uint32_t> computing;
 
   alignas(64) std::uint32_t magic;
-  std::uint32_t sender_must_fence;    ///< nonzero: the owner cannot use heavy_fence
-  std::uint32_t has_progress_thread;  ///< nonzero: ringing while `computing` helps
-  wakeup_address caller_bell;         ///< rung for `asleep` in state 1
-  wakeup_address progress_bell;       ///< rung for `computing`, and for `asleep` in state 3
+  std::uint32_t sender_must_fence;  ///< nonzero: the owner cannot use heavy_fence
+  /// Not zero: ringing while `computing` helps. `acts_on_ends`: also for frames that only end an
+  /// operation, because an external loop may have its next step behind it.
+  std::atomic<std::uint32_t> has_progress_thread;
+  static constexpr std::uint32_t acts_on_ends = 2;
+  wakeup_address caller_bell;    ///< rung for `asleep` in state 1
+  wakeup_address progress_bell;  ///< rung for `computing`, and for `asleep` in state 3
 };
 
 /// The owner's side. Owned by the engine; the words are written with the progress lock held, any
@@ -57,6 +60,13 @@ class doorbell {
   void arm_computing(bool heavy) noexcept;
   void disarm_computing() noexcept { raise(page_->computing, 0); }
   bool is_computing() const noexcept { return odd(page_->computing); }
+  /// An external loop begins or ends: the progress thread, too, goes on where an operation has
+  /// ended.
+  void act_on_ends(bool on) noexcept {
+    if (page_->has_progress_thread.load(std::memory_order_relaxed) != 0)
+      page_->has_progress_thread.store(on ? doorbell_page::acts_on_ends : 1,
+                                       std::memory_order_relaxed);
+  }
   /// A word that changes with each departure and return; any thread.
   std::uint32_t computing_word() const noexcept {
     return page_->computing.load(std::memory_order_relaxed);
@@ -132,6 +142,11 @@ class remote_doorbell {
     return (page_->computing.load(std::memory_order_relaxed) & 1) != 0;
   }
   bool has_progress_thread() const noexcept { return progress_helps_; }
+  /// Whether it has something to do when an operation of the peer ends.
+  bool acts_on_ends() const noexcept {
+    return page_->has_progress_thread.load(std::memory_order_relaxed) ==
+           doorbell_page::acts_on_ends;
+  }
 
   /// Called after a frame that needs the peer's reaction.
   bool ring_if_computing() noexcept {

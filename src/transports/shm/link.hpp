@@ -34,6 +34,7 @@ class alignas(line) ring_link final : public link {
   void let_go() noexcept override;
   bool unconsumed() const noexcept override;
   bool wake_peer() noexcept override;
+  bool acts_on_ends() const noexcept override { return doorbell_->acts_on_ends(); }
 
   /// Whether a send was refused for want of room and there is room again.
   bool waits_for_room() const noexcept { return waits_writable_; }

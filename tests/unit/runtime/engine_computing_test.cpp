@@ -90,3 +90,15 @@ TEST_CASE("engine: a second operation of a computing phase can be rung for, too"
   const engine::holder hold(e);
   e.end(second);
 }
+
+TEST_CASE("doorbell: peers see whether an external loop goes on where an operation has ended") {
+  for (const auto mode : {progress_mode::dedicated, progress_mode::polling}) {
+    engine e(mode, {}, "epoll");
+    const remote_doorbell peer(duplicate(e.own_doorbell().page_fd()));
+    CHECK_FALSE(peer.acts_on_ends());
+    e.external().begin();
+    CHECK(peer.acts_on_ends() == (mode == progress_mode::dedicated));
+    e.external().end();
+    CHECK_FALSE(peer.acts_on_ends());
+  }
+}
