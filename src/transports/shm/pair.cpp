@@ -115,9 +115,8 @@ post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_
   if (from.region != 0 ? !peer_regions_.find(from, size) : !no_cma_.empty()) return post::failed;
   begin_share(t);
   if (size <= slice() && owner_.copies().empty() && (!t.shared || !owner_.in_pass())) {
-    const bool well = t.shared ? copy_shared(t) && is_still_there() : copy_alone(t, size);
-    if (!well) return post::failed;
-    if (t.left == 0 || ends_soon(t)) return post::done;
+    if (!(t.shared ? copy_shared(t) : copy_alone(t, size))) return post::failed;
+    if (t.left == 0 || ends_soon(t)) return is_still_there() ? post::done : post::failed;
   }
   if (owner_.begin(t)) return post::posted;
   if (t.shared) end_share();
