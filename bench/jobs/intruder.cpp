@@ -36,8 +36,8 @@ namespace {
 constexpr std::size_t stay = 32;
 
 /// In turns, connections are silent, close at once, or send invalid bytes.
-runtime::unique_fd visit(const sockaddr_in& place, std::uint64_t number, std::mt19937& random) {
-  runtime::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+unique_fd visit(const sockaddr_in& place, std::uint64_t number, std::mt19937& random) {
+  unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return fd;
   static_cast<void>(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place));
   if (number % 3 == 1) return {};
@@ -65,7 +65,7 @@ intruder::intruder(double rate)
   using clock = std::chrono::steady_clock;
   const std::chrono::duration<double> interval(1 / rate);
   std::mt19937 random(1);
-  std::vector<runtime::unique_fd> there(stay);
+  std::vector<unique_fd> there(stay);
   for (auto next = clock::now();;) {
     // Connections that are late are skipped.
     next = std::max(next + std::chrono::duration_cast<clock::duration>(interval), clock::now());

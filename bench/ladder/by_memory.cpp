@@ -34,7 +34,7 @@ class memory_way final : public way_on_heap {
     if (card.size() != sizeof there) throw std::runtime_error("a card of another size");
     std::memcpy(&there, card.data(), sizeof there);
     const auto path = fmt::format("/proc/{}/fd/{}", there.process, there.descriptor);
-    const runtime::unique_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    const unique_fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!file)
       throw std::runtime_error(
           fmt::format("cannot open {}: {}; are both sides processes of one user on this host?",
@@ -59,7 +59,7 @@ class memory_way final : public way_on_heap {
     return {{static_cast<std::byte*>(memory.get()), channel_bytes}, chunk()};
   }
 
-  runtime::unique_fd file_;
+  unique_fd file_;
   runtime::mapping own_, peers_;
   place_of_file card_;
   memory_channel to_peer_;

@@ -8,8 +8,9 @@
 #include <span>
 #include <string>
 
+#include <weft/transport/transport.hpp>
+
 #include "runtime/progress/engine.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::bench {
 

@@ -107,20 +107,20 @@ void tell(report& out, const request& wanted, std::size_t size, const figures& o
 }
 
 /// The queue alone; null where it cannot be had.
-std::unique_ptr<native_queue> queue_alone(const request& wanted, const runtime::unique_fd& line) {
+std::unique_ptr<native_queue> queue_alone(const request& wanted, const unique_fd& line) {
   if (!line || wanted.chosen.transport != "qdma") return {};
   return std::make_unique<native_queue>(line.get());
 }
 
 /// The transport alone; null where it cannot be had. `line` is for its making.
-std::unique_ptr<bare_link> transport_alone(const request& wanted, const runtime::unique_fd& line) {
+std::unique_ptr<bare_link> transport_alone(const request& wanted, const unique_fd& line) {
   const std::string& name = wanted.chosen.transport;
   if (!line || (name != "shm" && name != "qdma")) return {};
   return std::make_unique<bare_link>(name, options_of(wanted.chosen).progress, line.get());
 }
 
 void act(pair_member& member, const request& wanted) {
-  const runtime::unique_fd line = local_line(member, SOCK_SEQPACKET);
+  const unique_fd line = local_line(member, SOCK_SEQPACKET);
   const std::unique_ptr<native_queue> queue = queue_alone(wanted, line);
   const std::unique_ptr<bare_link> bare = transport_alone(wanted, line);
   place for_hand(options_of(wanted.chosen));

@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <weft/transport/frame.hpp>
+
 #include "runtime/descriptors/memory_file.hpp"
 #include "support/spin.hpp"
-#include "transports/frame.hpp"
 #include "transports/qdma/receive_queue.hpp"
 #include "wireup/sockets/unix_socket.hpp"
 
@@ -29,8 +30,8 @@ struct shared_queue {
   qdma_queues::queue_progress progress;
 };
 
-runtime::unique_fd hand_over(int line, const runtime::unique_fd& own) {
-  std::vector<runtime::unique_fd> fds;
+unique_fd hand_over(int line, const unique_fd& own) {
+  std::vector<unique_fd> fds;
   fds.push_back(runtime::duplicate(own.get()));
   const std::byte mark{1};
   if (wireup::send_packet(line, {}, {&mark, 1}, fds) != 0)
@@ -63,7 +64,7 @@ struct native_queue::parts {
     return *static_cast<shared_queue*>(m.get());
   }
 
-  runtime::unique_fd memory;
+  unique_fd memory;
   runtime::mapping own, other;
   qdma_queues::queue_reader reader;
   qdma_queues::queue_writer writer;

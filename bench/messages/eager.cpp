@@ -40,9 +40,11 @@ options with(const settings& chosen, const contestant& c) {
   return result;
 }
 
-/// Whether this machine has the transport; only verbs needs a device.
+/// Whether this machine has the transport: verbs needs a device.
 bool can_run(const place& at, const contestant& c) {
-  return std::string_view(c.transport) != "verbs" || at.ctx.core().verbs();
+  const auto& made = at.ctx.core().transports();
+  return std::any_of(made.begin(), made.end(),
+                     [&](const auto& t) { return t.name == c.transport; });
 }
 
 plan plan_of(std::size_t size, double effort) {

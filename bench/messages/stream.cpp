@@ -138,7 +138,7 @@ task<void> act(side& me, const request& wanted, int socket) {
 }
 
 void measure_all(pair_member& member, const request& wanted) {
-  const runtime::unique_fd line = local_line(member, SOCK_STREAM);
+  const unique_fd line = local_line(member, SOCK_STREAM);
   on_stage(member, wanted.chosen, [&](side& me) { return act(me, wanted, line.get()); });
 }
 

@@ -50,8 +50,8 @@ served_process::served_process(const std::vector<std::string>& words) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw std::system_error(errno, std::generic_category(), "socketpair");
-  line_ = runtime::unique_fd{ends[0]};
-  const runtime::unique_fd theirs{ends[1]};
+  line_ = unique_fd{ends[0]};
+  const unique_fd theirs{ends[1]};
   std::vector<std::string> program{"weft-bench"};
   program.insert(program.end(), words.begin(), words.end());
   std::vector<std::string> environment = environment_with(theirs.get());

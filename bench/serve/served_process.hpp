@@ -27,7 +27,7 @@ class served_process {
   const std::string& end();
 
  private:
-  runtime::unique_fd line_;
+  unique_fd line_;
   pid_t pid_ = -1;  // -1: it has ended
   std::string how_;
 };

@@ -17,8 +17,6 @@
 namespace weft::bench {
 namespace {
 
-using runtime::unique_fd;
-
 [[noreturn]] void failed(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
 }
@@ -69,7 +67,7 @@ unique_fd find(pair_member& member, int type) {
 
 }  // namespace
 
-runtime::unique_fd local_line(pair_member& member, int type) {
+unique_fd local_line(pair_member& member, int type) {
   return member.rank() == 0 ? be_found(member, type) : find(member, type);
 }
 

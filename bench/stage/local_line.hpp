@@ -10,6 +10,6 @@ namespace weft::bench {
 /// Both sides call it. \param type SOCK_STREAM or SOCK_SEQPACKET
 /// \return connected to the other side; none on both: they share no network namespace
 /// \throws std::system_error, std::runtime_error
-runtime::unique_fd local_line(pair_member& member, int type);
+unique_fd local_line(pair_member& member, int type);
 
 }  // namespace weft::bench

@@ -20,6 +20,7 @@
 #include <weft/rendezvous.hpp>
 #include <weft/ring_read_policy.hpp>
 #include <weft/ring_stores.hpp>
+#include <weft/transport/factory.hpp>
 
 namespace weft {
 
@@ -93,8 +94,13 @@ struct options {
   /// known. With more processes than cores, waiting threads yield sooner.
   unsigned processes_per_host = 0;
 
-  /// The transports, in order of preference: any of "self", "shm", "qdma", "verbs", "tcp".
+  /// The transports, in order of preference: any of "self", "shm", "qdma", "verbs", "tcp", and the
+  /// names in `transport_factories`. All processes that exchange messages need the same list.
   std::vector<std::string> transports = {"self", "shm", "verbs", "tcp"};
+
+  /// Transports of other libraries, which `transports` may name besides weft's own. Each name once,
+  /// and none of weft's. docs/transports.md
+  std::vector<transports::factory> transport_factories;
 
   /// The RDMA device of the verbs transport, as ibv_devices shows it, and the index of its port's
   /// address; empty and nothing: the first ones that work, found by trying.

@@ -263,18 +263,17 @@ void connection_setup::find_socket(remote_process& process) {
 
 namespace {
 
-/// Transports hand each other memory files only. Closing another descriptor may block, so that
-/// there must not be many of them. This test cannot block, whatever the descriptor is.
-bool is_no_memory_file(const runtime::unique_fd& fd) noexcept {
-  return ::fcntl(fd.get(), F_GET_SEALS) < 0;
-}
+/// This test cannot block, whatever the descriptor is.
+bool is_no_memory_file(const unique_fd& fd) noexcept { return ::fcntl(fd.get(), F_GET_SEALS) < 0; }
 
 }  // namespace
 
 void connection_setup::on_wireup_message(const channel_ptr& c, wireup_message m) {
   remote_process* const process = processes_.enter(c, peer_counts::until_gone);
   if (!process || !process->is_present()) return;
-  if (std::any_of(m.fds.begin(), m.fds.end(), is_no_memory_file))
+  // Closing another descriptor may block, so that there must not be many of them.
+  if (!transports_.pass_any_descriptor() &&
+      std::any_of(m.fds.begin(), m.fds.end(), is_no_memory_file))
     return give_up(*process, errc::protocol_error, "it sent a descriptor that is no memory file");
   // This side may have given the peer up before there was a channel to say so by.
   if (refuse_if_lost(*process->peer())) return;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/transport/wireup_message.hpp>
+
 #include "connections/manager_proxy.hpp"
 #include "connections/non_rank_peers.hpp"
 #include "connections/pending_connection.hpp"
@@ -18,7 +20,6 @@
 #include "connections/transport_list.hpp"
 #include "proto/frames/connector.hpp"
 #include "proto/messenger/messenger.hpp"
-#include "transports/wireup_message.hpp"
 #include "wireup/auth/context_address.hpp"
 #include "wireup/job/job.hpp"
 #include "wireup/manager/connection_manager.hpp"

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include <weft/error.hpp>
+#include <weft/transport/wireup_message.hpp>
 
 #include "proto/select/select.hpp"
-#include "transports/wireup_message.hpp"
 
 namespace weft::connections {
 

@@ -57,9 +57,7 @@ class link_negotiation {
   state now() const noexcept { return state_; }
 
   /// \param pidfd of the process, for transports that reach its memory by its number
-  void set_process(std::shared_ptr<const runtime::unique_fd> pidfd) noexcept {
-    process_ = std::move(pidfd);
-  }
+  void set_process(std::shared_ptr<const unique_fd> pidfd) noexcept { process_ = std::move(pidfd); }
 
   /// This side wants to send.
   void request() noexcept;
@@ -108,7 +106,7 @@ class link_negotiation {
 
   const services services_;
   const std::shared_ptr<proto::peer> peer_;
-  std::shared_ptr<const runtime::unique_fd> process_;  // null: on another host, or not known
+  std::shared_ptr<const unique_fd> process_;  // null: on another host, or not known
 
   // Sending.
   state state_ = state::idle;

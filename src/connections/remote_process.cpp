@@ -39,7 +39,7 @@ void remote_process::remove(const channel_ptr& c) noexcept { std::erase(channels
 /// The channel's end tells of most deaths; a child that was made by a bare clone() keeps it open
 /// beyond its parent's end.
 void remote_process::watch_process(const channel_ptr& c) {
-  const auto pidfd = std::make_shared<const runtime::unique_fd>(c->process());
+  const auto pidfd = std::make_shared<const unique_fd>(c->process());
   if (!*pidfd) return;  // the channel's end has to do
   links_.set_process(pidfd);
   watch_ = services_.engine.watch_once(pidfd, [weak = std::weak_ptr(c)] {

@@ -44,6 +44,12 @@ std::optional<std::size_t> transport_list::find(std::uint16_t place) const noexc
   return {};
 }
 
+bool transport_list::pass_any_descriptor() const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(), [](const entry& one) {
+    return one.transport->traits().passes_any_descriptor;
+  });
+}
+
 std::size_t transport_list::links_per_peer(std::size_t index) const noexcept {
   return std::clamp<std::size_t>(entries_[index].transport->traits().links, 1, proto::most_links);
 }

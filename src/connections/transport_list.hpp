@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/transport/transport.hpp>
+
 #include "proto/rails/multi_rail_link.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::connections {
 
@@ -52,6 +53,9 @@ class transport_list {
   /// Why this side refuses an offer of a transport that `find` does not find. \throws
   /// std::bad_alloc
   std::string refusal_of(std::uint16_t place) const;
+
+  /// Whether one of them passes other descriptors than memory files (its traits).
+  bool pass_any_descriptor() const noexcept;
 
   /// How many links to one peer that transport is used with at once.
   std::size_t links_per_peer(std::size_t index) const noexcept;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports {
 

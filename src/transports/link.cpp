@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/link.hpp"
+
+#include <weft/transport/link.hpp>
 
 namespace weft::transports {
 

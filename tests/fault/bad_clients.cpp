@@ -106,7 +106,7 @@ void bad_clients::arrive(manner how) {
   s.how = how != manner::count ? how : static_cast<manner>(came_ % static_cast<int>(manner::count));
   const sockaddr_in& to = places_[dice_() % places_.size()];
   ++came_;
-  s.fd = weft::runtime::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  s.fd = weft::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!s.fd || (::connect(s.fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
                 errno != EINPROGRESS))
     throw std::runtime_error(std::string("a bad client cannot connect: ") + std::strerror(errno));

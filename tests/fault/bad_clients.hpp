@@ -59,7 +59,7 @@ class bad_clients {
  private:
   struct one {
     manner how;
-    weft::runtime::unique_fd fd;
+    weft::unique_fd fd;
     std::vector<std::byte> says = {};  ///< all bytes that it will send, as far as they are known
     std::size_t said = 0;
     std::vector<std::byte> heard = {};

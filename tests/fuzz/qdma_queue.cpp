@@ -46,10 +46,10 @@ struct world {
   }
   void later() { reader.look_after(contexts, now += std::chrono::milliseconds(2)); }
 
-  runtime::unique_fd file;
+  unique_fd file;
   runtime::mapping mapping;
   queue_memory& queue;
-  runtime::unique_fd progress_file;
+  unique_fd progress_file;
   runtime::mapping progress_mapping;
   queue_progress& progress;
   queue_reader reader;

@@ -10,8 +10,9 @@
 #include <string>
 #include <utility>
 
+#include <weft/transport/transport.hpp>
+
 #include "target.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::fuzz {
 

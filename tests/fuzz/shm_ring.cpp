@@ -40,7 +40,7 @@ class listener final : public frame_sink {
 
 /// The doorbell that the counterpart hands over.
 struct false_bell {
-  runtime::unique_fd page = runtime::make_memory_file("page", 4096);
+  unique_fd page = runtime::make_memory_file("page", 4096);
   runtime::mapping memory = runtime::map_own(page, 4096);
   runtime::doorbell_page* words = new (memory.get()) runtime::doorbell_page{};
   runtime::wakeup_receiver ear;  // never read
@@ -59,7 +59,7 @@ struct stage {
   listener in, out;
   false_bell theirs;
   runtime::remote_doorbell their_doorbell{theirs.page};
-  runtime::unique_fd ring_file = runtime::make_memory_file("ring", sizeof(ring));
+  unique_fd ring_file = runtime::make_memory_file("ring", sizeof(ring));
   runtime::mapping their_ring = runtime::map_own(ring_file, sizeof(ring));
   ring& incoming = *static_cast<ring*>(their_ring.get());
   std::unique_ptr<ring_receiver> ours;

@@ -18,7 +18,6 @@ namespace {
 
 using namespace transports;
 using namespace transports::shm;
-using runtime::unique_fd;
 
 class listener final : public frame_sink {
  public:

@@ -78,7 +78,7 @@ class listener final : public frame_sink, public answer_sink {
 };
 
 struct stage {
-  runtime::unique_fd ours, theirs;
+  unique_fd ours, theirs;
   std::vector<std::byte> scratch = std::vector<std::byte>(port::scratch_bytes);
   listener to;
   port in{to};
@@ -88,8 +88,8 @@ struct stage {
   explicit stage(std::uint8_t manner) : to(scratch, manner) {
     int both[2];
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both) == 0, "there are sockets");
-    ours = runtime::unique_fd(both[0]);
-    theirs = runtime::unique_fd(both[1]);
+    ours = unique_fd(both[0]);
+    theirs = unique_fd(both[1]);
     in.expected().add(expected);
     in.expected().add(std::span(expected).first(manner));
     if ((manner & 4) != 0) in.expected().withdraw({2, 0});

@@ -107,7 +107,7 @@ void run(input in) {
     check(again && again->listener_number == a->listener_number && again->locator == a->locator,
           "listener answer");
   }
-  const auto f = frame_header::parse(packet, std::vector<runtime::unique_fd>(descriptors));
+  const auto f = frame_header::parse(packet, std::vector<unique_fd>(descriptors));
   if (!f) return;
   check(f->fds.size() == descriptors && f->body.size() <= max_frame_body, "a frame has its limits");
   check(f->body.size() + frame_header::size == packet.size(), "a frame is its packet");

@@ -18,7 +18,7 @@
 
 namespace hostile {
 
-using weft::runtime::unique_fd;
+using weft::unique_fd;
 namespace wireup = weft::wireup;
 
 namespace {

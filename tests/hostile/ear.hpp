@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <weft/transport/transport.hpp>
+
 #include "proto/frames/frames.hpp"
 #include "runtime/descriptors/memory_file.hpp"
-#include "transports/transport.hpp"
 
 namespace hostile {
 

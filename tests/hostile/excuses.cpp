@@ -23,8 +23,8 @@ std::string read_now(int fd) {
   return {text.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
 }
 
-weft::runtime::unique_fd open_for_reading(const std::string& path) {
-  return weft::runtime::unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+weft::unique_fd open_for_reading(const std::string& path) {
+  return weft::unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 /// The second number of schedstat: nanoseconds for which the thread was ready and did not run. -1:

@@ -31,8 +31,8 @@ class excuses {
 
   const board& board_;
   const std::vector<pid_t> of_;
-  std::map<pid_t, weft::runtime::unique_fd> threads_;
-  weft::runtime::unique_fd machine_;
+  std::map<pid_t, weft::unique_fd> threads_;
+  weft::unique_fd machine_;
   unsigned looks_ = 0;
   std::int64_t gone_ = 0;  // of threads that have ended
   std::map<pid_t, std::int64_t> last_;

@@ -332,7 +332,7 @@ class oracle {
   std::int64_t asked_ = 0;                        // when the victim was asked last
   bool fresh_ = false;                            // held_ has not been checked
   bool settles_ = false;                          // the attacker's seed is over
-  const weft::runtime::unique_fd complaints_{::memfd_create("complaints", MFD_CLOEXEC)};
+  const weft::unique_fd complaints_{::memfd_create("complaints", MFD_CLOEXEC)};
 };
 
 }  // namespace

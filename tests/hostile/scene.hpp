@@ -49,7 +49,7 @@ class scene {
 
   std::vector<std::unique_ptr<guise>> guises;
   std::deque<std::pair<frame_header, frame_extension>> sent;  ///< to be replayed
-  std::vector<weft::runtime::unique_fd> sockets;              ///< raw ones, until the end
+  std::vector<weft::unique_fd> sockets;                       ///< raw ones, until the end
   weft::wireup::identity victim;  ///< set when a context has connected to it
   bool dies = false;              ///< at the end, without closing anything
 

@@ -110,8 +110,8 @@ class house {
   board& board_;
   context& ctx_;
   const std::string plant_;
-  std::vector<bytes> leaked_;             // planted
-  std::vector<runtime::unique_fd> kept_;  // planted
+  std::vector<bytes> leaked_;    // planted
+  std::vector<unique_fd> kept_;  // planted
   peer_id numbered_source_ = no_peer;
   std::uint64_t numbered_ = 0;
 };

@@ -20,7 +20,7 @@ set(unix_socket_cure "call wireup::listen_abstract or connect_abstract")
 # Of weft's own descriptors; wireup/loop/connection.cpp and listener.cpp: of TCP; regions.cpp: of a memory file whose
 # mapping ends in the disposal.
 set(close "[^a-z_]::close\\(")
-set(close_files runtime/descriptors/fd.hpp runtime/descriptors/disposal.cpp runtime/descriptors/ending_thread.cpp
+set(close_files runtime/descriptors/unique_fd.cpp runtime/descriptors/disposal.cpp runtime/descriptors/ending_thread.cpp
   runtime/descriptors/close_on_fork.cpp runtime/descriptors/standard_descriptors.cpp runtime/files/file_calls.cpp
   wireup/sockets/unix_socket.cpp wireup/loop/connection.cpp wireup/loop/listener.cpp transports/shm/regions.cpp
   api/io/file.cpp api/io/signal_set.cpp bindings/ofi/objects/sleeper.cpp)

@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using runtime::unique_fd;
 constexpr tag private_data{1}, unsent{2};
 
 options over_tcp() {

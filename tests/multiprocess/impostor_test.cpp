@@ -32,8 +32,8 @@ class relay {
     REQUIRE(::pipe(ends.data()) == 0);
     pid_ = ::fork();
     REQUIRE(pid_ >= 0);
-    told_ = runtime::unique_fd(ends[1]);
-    const runtime::unique_fd hears(ends[0]);
+    told_ = unique_fd(ends[1]);
+    const unique_fd hears(ends[0]);
     if (pid_ != 0) return;
     std::array<char, 64> name{};
     const ssize_t n = ::read(hears.get(), name.data(), name.size());
@@ -53,9 +53,9 @@ class relay {
   }
 
  private:
-  static void pass_on(const runtime::unique_fd& listening, const std::string& name) {
+  static void pass_on(const unique_fd& listening, const std::string& name) {
     ::fcntl(listening.get(), F_SETFL, 0);
-    const runtime::unique_fd one(::accept(listening.get(), nullptr, nullptr));
+    const unique_fd one(::accept(listening.get(), nullptr, nullptr));
     wireup::opened other = wireup::connect_abstract(name);
     if (!one || !other.fd) return;
     std::array<pollfd, 2> both{pollfd{one.get(), POLLIN, 0}, pollfd{other.fd.get(), POLLIN, 0}};
@@ -71,7 +71,7 @@ class relay {
   }
 
   pid_t pid_ = -1;
-  runtime::unique_fd told_;
+  unique_fd told_;
 };
 
 }  // namespace

@@ -19,8 +19,6 @@
 
 namespace weft::tests {
 
-using runtime::unique_fd;
-
 struct pipe_ends {
   pipe_ends() {
     int fds[2];

@@ -24,7 +24,7 @@
 
 namespace {
 
-using weft::runtime::unique_fd;
+using weft::unique_fd;
 using weft::tests::launcher;
 using weft::tests::pipe_ends;
 using weft::tests::shell;

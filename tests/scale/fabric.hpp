@@ -8,9 +8,10 @@
 #include <queue>
 #include <vector>
 
+#include <weft/transport/frame_sink.hpp>
+
 #include "runtime/os/clock.hpp"
 #include "scale/network.hpp"
-#include "transports/frame_sink.hpp"
 
 namespace scale {
 

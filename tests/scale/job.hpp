@@ -38,7 +38,7 @@ struct known_peers {
 
 /// Runs collectives of all ranks on one engine and the fabric. A link is made at once when a rank
 /// first sends to another one: setting up connections takes no virtual time here. One thread.
-class job final : weft::runtime::pollable {
+class job final : weft::pollable {
  public:
   job(const network& net, peer_id ranks);
   ~job() override;
@@ -64,7 +64,6 @@ class job final : weft::runtime::pollable {
   // pollable: each poll is one delivery
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return false; }
-  void wake_peer() noexcept override {}
 
   void make_links();
   void hand_over(const delivery& p);

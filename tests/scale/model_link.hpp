@@ -4,8 +4,9 @@
 
 #include <bit>
 
+#include <weft/transport/link.hpp>
+
 #include "scale/fabric.hpp"
-#include "transports/link.hpp"
 
 namespace scale {
 
@@ -67,7 +68,6 @@ class model_link final : public transports::link {
   }
 
   bool unconsumed() const noexcept override { return false; }
-  bool wake_peer() noexcept override { return false; }
 
  private:
   fabric& fabric_;

@@ -29,7 +29,7 @@ class descriptor_famine {
     low.rlim_cur = open_descriptors() + spare + 10;
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
     for (;;) {
-      runtime::unique_fd fd(::dup(0));
+      unique_fd fd(::dup(0));
       if (!fd) break;
       hoard_.push_back(std::move(fd));
     }
@@ -42,7 +42,7 @@ class descriptor_famine {
 
  private:
   rlimit before_{};
-  std::vector<runtime::unique_fd> hoard_;
+  std::vector<unique_fd> hoard_;
 };
 
 }  // namespace weft::tests

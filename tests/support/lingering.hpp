@@ -22,7 +22,7 @@ namespace weft::tests {
 /// between.
 struct lingering_socket {
   lingering_socket() {
-    const runtime::unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -31,9 +31,9 @@ struct lingering_socket {
     need(::bind(listening.get(), name, size) == 0);
     need(::listen(listening.get(), 1) == 0);
     need(::getsockname(listening.get(), name, &size) == 0);
-    full = runtime::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    full = unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     need(::connect(full.get(), name, size) == 0);
-    reader = runtime::unique_fd(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    reader = unique_fd(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
     const linger for_an_hour{1, 3600};
     need(::setsockopt(full.get(), SOL_SOCKET, SO_LINGER, &for_an_hour, sizeof for_an_hour) == 0);
     const std::vector<std::byte> some(64 * 1024);
@@ -43,7 +43,7 @@ struct lingering_socket {
     if (!well) throw std::runtime_error(std::string("a lingering socket: ") + std::strerror(errno));
   }
 
-  runtime::unique_fd full, reader;
+  unique_fd full, reader;
 };
 
 /// Sends one packet of any socket, with descriptors. \return as sendmsg
@@ -64,10 +64,10 @@ inline ssize_t send_with(int socket, std::span<const std::byte> what, std::span<
 }
 
 /// A socket with a packet in its queue that holds the descriptor; and the end that sent it.
-inline std::array<runtime::unique_fd, 2> wrapped(runtime::unique_fd fd) {
+inline std::array<unique_fd, 2> wrapped(unique_fd fd) {
   int ends[2];
   lingering_socket::need(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-  std::array<runtime::unique_fd, 2> both{runtime::unique_fd(ends[0]), runtime::unique_fd(ends[1])};
+  std::array<unique_fd, 2> both{unique_fd(ends[0]), unique_fd(ends[1])};
   const std::byte one{1};
   const int number = fd.get();
   lingering_socket::need(send_with(ends[1], {&one, 1}, {&number, 1}) == 1);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "transports/link.hpp"
+#include <weft/transport/link.hpp>
 
 namespace weft::tests {
 

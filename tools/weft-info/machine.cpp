@@ -90,7 +90,7 @@ finding pidfd() {
 }
 
 finding refused_descriptors() {
-  const runtime::unique_fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const unique_fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (socket && runtime::let_descriptors_in(socket.get(), false))
     return {"SO_PASSRIGHTS", "works", ""};
   return {"SO_PASSRIGHTS", "not available",

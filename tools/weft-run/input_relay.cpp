@@ -7,7 +7,7 @@
 
 namespace weft::run {
 
-input_relay::input_relay(asio::io_context& io, runtime::unique_fd terminal, runtime::unique_fd to)
+input_relay::input_relay(asio::io_context& io, unique_fd terminal, unique_fd to)
     : terminal_(io, terminal.release()), to_(io, to.release()), background_(io) {}
 
 void input_relay::start() {

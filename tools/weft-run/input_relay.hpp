@@ -15,7 +15,7 @@ namespace weft::run {
 /// input or the reader ends, or with `stop`.
 class input_relay : public std::enable_shared_from_this<input_relay> {
  public:
-  input_relay(asio::io_context& io, runtime::unique_fd terminal, runtime::unique_fd to);
+  input_relay(asio::io_context& io, unique_fd terminal, unique_fd to);
   void start();
   void stop();
 

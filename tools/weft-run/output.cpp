@@ -87,7 +87,7 @@ bool sink::write_some() {
   return true;
 }
 
-line_reader::line_reader(asio::io_context& io, runtime::unique_fd from, sink& to, std::string label,
+line_reader::line_reader(asio::io_context& io, unique_fd from, sink& to, std::string label,
                          std::function<void()> closed)
     : from_(io, from.release()), to_(to), label_(std::move(label)), closed_(std::move(closed)) {
   from_.non_blocking(true);

@@ -50,7 +50,7 @@ class sink {
 class line_reader : public std::enable_shared_from_this<line_reader> {
  public:
   /// \param closed called once, at the end of the stream
-  line_reader(asio::io_context& io, runtime::unique_fd from, sink& to, std::string label,
+  line_reader(asio::io_context& io, unique_fd from, sink& to, std::string label,
               std::function<void()> closed);
 
   void start();

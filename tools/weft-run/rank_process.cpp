@@ -17,8 +17,6 @@
 
 namespace weft::run {
 
-using runtime::unique_fd;
-
 namespace {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {

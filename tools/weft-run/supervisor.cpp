@@ -19,8 +19,6 @@
 
 namespace weft::run {
 
-using runtime::unique_fd;
-
 namespace {
 
 // The time for output of children that a rank left behind.

@@ -35,8 +35,7 @@ class supervisor {
 
   bool start_all();
   bool start_one(std::uint32_t number);
-  runtime::unique_fd make_reader(std::uint32_t number, sink& to,
-                                 std::shared_ptr<line_reader>& reader);
+  unique_fd make_reader(std::uint32_t number, sink& to, std::shared_ptr<line_reader>& reader);
   int input_of(std::uint32_t number);
   void say(const std::string& text);
   void on_lost(int fault);
@@ -62,8 +61,8 @@ class supervisor {
   wireup::job_directory directory_;
   std::vector<rank> ranks_;
   std::vector<int> cores_;
-  runtime::unique_fd no_input_;
-  runtime::unique_fd relay_end_;  // rank 0 reads the terminal's input here
+  unique_fd no_input_;
+  unique_fd relay_end_;  // rank 0 reads the terminal's input here
   std::shared_ptr<input_relay> relay_;
   asio::posix::stream_descriptor signals_;
   asio::steady_timer grace_;

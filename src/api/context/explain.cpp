@@ -8,9 +8,6 @@
 
 #include "api/core/core.hpp"
 #include "proto/select/select.hpp"
-#include "transports/shm/factory.hpp"
-#include "transports/tcp/factory.hpp"
-#include "transports/verbs/factory.hpp"
 
 namespace weft {
 
@@ -37,64 +34,45 @@ candidate candidate_of(const detail::core& c, const std::string& name,
   return {name, outcome::not_tried, "one works that comes before it in WEFT_TRANSPORTS"};
 }
 
+/// The first one by which this context reaches other processes.
+const transports::transport& to_others(const detail::core& c) {
+  for (const auto& one : c.transports())
+    if (one.transport->reach(false).empty()) return *one.transport;
+  throw error(errc::unsupported,
+              "this context uses no transport to other processes; " + c.missing());
+}
+
 }  // namespace
 
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma) {
   const detail::core& c = ctx.core();
-  const transports::transport* const shm = c.shm();
-  const transports::transport* const verbs = c.verbs();
-  const transports::transport* const used = shm ? shm : verbs ? verbs : c.tcp();
-  if (!used)
-    throw error(errc::unsupported,
-                "this context uses none of the transports shm, verbs and tcp; " + c.missing());
+  const transports::transport& used = to_others(c);
   const options& o = c.chosen();
   const std::optional<std::size_t> fixed = o.experimental.fixed_credit;
   const std::int64_t credit = fixed ? proto::fixed_grant(*fixed) : proto::first_window;
-  const transports::traits& t = used->traits();
+  const transports::traits& t = used.traits();
   const std::size_t eager_limit = c.messenger().settings().eager_limit_over(t);
   const proto::explanation send =
       proto::explain_send(bytes, eager_limit, credit, t, o.experimental.eager_data);
-  const proto::send_plan plan = proto::plan_send(bytes, eager_limit, credit);
+  const std::string frames = used.explain_frames(bytes);
 
   std::vector<route> all;
-  if (!plan.rendezvous) {
-    std::string way = send.way;
-    if (bytes <= proto::longest_in_one_frame(t))
-      way += "; " + (shm     ? transports::shm::explain_frame(bytes)
-                     : verbs ? transports::verbs::explain_frame(bytes)
-                             : transports::tcp::explain_frame(bytes));
-    all.push_back({"always", std::move(way), send.why});
-  } else {
-    all.push_back({"always", send.way, send.why});
-  }
-  if (shm && bytes >= smallest_streamed_from)
-    all.push_back({"into the ring", transports::shm::explain_stores(*shm, bytes), "docs/adr/0042"});
-  if (!plan.rendezvous) return all;
+  all.push_back({"always", frames.empty() ? send.way : send.way + "; " + frames, send.why});
+  if (!proto::plan_send(bytes, eager_limit, credit).rendezvous) return all;
   if (o.experimental.receiver_first && bytes > eager_limit &&
       proto::follows_unasked(o.experimental.rendezvous, t)) {
     const proto::explanation early = proto::explain_early();
     all.push_back({"the rest, if its receive waits, and the sender knows", early.way, early.why});
   }
-  if (o.experimental.rendezvous != rendezvous_scheme::automatic &&
-      (shm || verbs || o.experimental.rendezvous == rendezvous_scheme::frames)) {
-    const proto::explanation rest = proto::explain_payload(o.experimental.rendezvous);
-    all.push_back({"the rest", rest.way, rest.why});
-    return all;
-  }
-  if (!shm && verbs) {
-    auto [way, why] = transports::verbs::explain_copy(bytes);
-    all.push_back({"the rest", std::move(way), std::move(why)});
-    return all;
-  }
-  if (!shm) {
-    auto [way, why] = transports::tcp::explain_rest(bytes);
-    all.push_back({"the rest", std::move(way), std::move(why)});
-    return all;
-  }
   const bool thread =
       o.progress == progress_mode::dedicated || o.progress == progress_mode::two_threads;
-  for (auto& r : transports::shm::explain_copy(*shm, cma, thread))
-    all.push_back({"the rest, " + r.when, std::move(r.way), std::move(r.why)});
+  const auto ways = used.explain_rest({bytes, o.experimental.rendezvous, cma, thread});
+  for (const transports::explained_way& one : ways)
+    all.push_back({one.when.empty() ? "the rest" : "the rest, " + one.when, one.way, one.why});
+  if (ways.empty()) {
+    const proto::explanation rest = proto::explain_payload(o.experimental.rendezvous);
+    all.push_back({"the rest", rest.way, rest.why});
+  }
   return all;
 }
 

@@ -12,17 +12,11 @@
 #include <future>
 #include <thread>
 
+#include "api/core/make_transports.hpp"
 #include "api/options/options.hpp"
 #include "collectives/communicator.hpp"
-#include "connections/link_message.hpp"
 #include "runtime/os/brief_wait.hpp"
 #include "runtime/os/cpu_set.hpp"
-#include "transports/composite/factory.hpp"
-#include "transports/qdma/factory.hpp"
-#include "transports/self/factory.hpp"
-#include "transports/shm/factory.hpp"
-#include "transports/tcp/factory.hpp"
-#include "transports/verbs/factory.hpp"
 
 namespace weft::detail {
 
@@ -85,8 +79,7 @@ std::string trace_file(const std::string& chosen, const wireup::job& j, proto::l
 
 }  // namespace
 
-core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane,
-           const std::vector<external_transport>& external)
+core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane)
     : options_(std::move(chosen)),
       plane_(std::move(plane)),
       lane_(lane),
@@ -103,7 +96,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   messenger_.attach(connections_);
   messenger_.calls().attach(*this);
   engine_.poll_by(options_.experimental.polling);
-  make_transports(external);
+  make_transports(engine_, options_, transports_);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
@@ -120,14 +113,12 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
 }
 
 /// Once the first lane is made, the destructor runs also if this fails.
-core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
-           const std::vector<external_transport>& external)
-    : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), std::move(line)), 0,
-           external) {
+core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
+    : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), std::move(line)), 0) {
   further_lanes_.reserve(options_.lanes - 1);
   for (unsigned n = 1; n != options_.lanes; ++n)
-    further_lanes_.emplace_back(std::unique_ptr<core>(
-        new core(options_, plane_, static_cast<proto::lane_number>(n), external)));
+    further_lanes_.emplace_back(
+        std::unique_ptr<core>(new core(options_, plane_, static_cast<proto::lane_number>(n))));
   plane_->start();
   for (core* one : plane_->lanes()) one->engine_.start();
   plane_->place_progress_threads();
@@ -246,85 +237,6 @@ core::~core() {
   }
 }
 
-/// \return null: it cannot be used here, and `missing` says why
-std::unique_ptr<transports::transport> core::make_transport(
-    const std::string& name, const std::vector<external_transport>& external,
-    std::string& missing) {
-  const auto found = std::find_if(external.begin(), external.end(),
-                                  [&](const external_transport& e) { return e.name == name; });
-  if (found != external.end()) return found->make(engine_);
-  if (name == "self") return transports::self::make(engine_);
-  if (name == "shm") {
-    missing = transports::shm::probe();
-    if (!missing.empty()) return {};
-    return transports::shm::make(
-        engine_.own_doorbell(), options_.shm_copy, options_.experimental.reading, &engine_,
-        transports::shm::streamed_from(options_.experimental.stores,
-                                       options_.experimental.streamed_from));
-  }
-  if (name == "qdma") {
-    missing = transports::qdma::probe();
-    if (!missing.empty()) return {};
-    return transports::qdma::make(engine_, options_.experimental.qdma_copy_completion);
-  }
-  if (name == "verbs")
-    return transports::verbs::make(
-        engine_,
-        {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout, options_.regions,
-         options_.experimental.verbs_eager},
-        missing);
-  if (name == "tcp") {
-    missing = transports::tcp::probe();
-    if (!missing.empty()) return {};
-    return transports::tcp::make(
-        engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links,
-                  std::min(options_.linger, longest_after_links)});
-  }
-  throw error(errc::invalid_argument,
-              fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
-                          "qdma, verbs and tcp, and several of them joined by +",
-                          name));
-}
-
-/// One entry of the list: a transport, or several that are used together.
-std::unique_ptr<transports::transport> core::make_entry(
-    const std::string& name, const std::vector<external_transport>& external,
-    std::string& missing) {
-  std::vector<std::unique_ptr<transports::transport>> parts;
-  for (std::size_t from = 0; from <= name.size();) {
-    const std::string one = name.substr(from, name.find('+', from) - from);
-    from += one.size() + 1;
-    auto made = make_transport(one, external, missing);
-    if (!made) {
-      if (one != name) missing = fmt::format("{} is not to be had: {}", one, missing);
-      return {};
-    }
-    parts.push_back(std::move(made));
-  }
-  for (const auto& part : parts) {
-    if (runtime::pollable* const hook = part->poll_hook()) engine_.add(*hook);
-    const std::string_view kind = part->traits().name;
-    if (kind == "shm") shm_ = part.get();
-    if (kind == "tcp") tcp_ = part.get();
-    if (kind == "verbs") verbs_ = part.get();
-  }
-  return parts.size() == 1 ? std::move(parts.front())
-                           : transports::composite::make(name, std::move(parts));
-}
-
-void core::make_transports(const std::vector<external_transport>& external) {
-  for (std::size_t place = 0; place != options_.transports.size(); ++place) {
-    const std::string& name = options_.transports[place];
-    std::string missing;
-    const std::uint16_t known_as = connections::place_in(options_.transports, place);
-    if (auto made = make_entry(name, external, missing)) {
-      transports_.add(std::move(made), name, known_as);
-    } else {
-      transports_.exclude(name, missing, known_as);
-    }
-  }
-}
-
 void core::refuse_child() const {
   if (!engine_.is_inherited()) return;
   throw error(errc::invalid_argument,
@@ -335,18 +247,23 @@ void core::refuse_child() const {
 std::span<std::byte> core::allocate_shared(std::size_t size) {
   if (size == 0)
     throw error(errc::invalid_argument, "shared memory of 0 bytes; ask for at least one");
-  if (!shm_)
-    throw error(errc::unsupported,
-                "memory for direct copies needs the transport shm; " + missing());
   const runtime::engine::holder hold(engine_);
-  return transports::shm::allocate(*shm_, size);
+  for (const auto& one : transports_) {
+    const std::span<std::byte> memory = one.transport->allocate(size);
+    if (memory.empty()) continue;
+    memory_.emplace(memory.data(), one.transport.get());
+    return memory;
+  }
+  throw error(errc::unsupported, "memory for direct copies needs the transport shm; " + missing());
 }
 
 void core::free_shared(std::span<std::byte> memory) noexcept {
   if (engine_.is_inherited()) return;
   forget(memory);
   const runtime::engine::holder hold(engine_);
-  transports::shm::free(*shm_, memory);
+  const auto it = memory_.find(memory.data());
+  it->second->deallocate(memory);
+  memory_.erase(it);
 }
 
 void core::forget(std::span<const std::byte> memory) noexcept {

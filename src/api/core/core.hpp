@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <exception>
-#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,12 +29,6 @@ class port;
 
 namespace weft::detail {
 
-/// A transport of a test, which users cannot name.
-struct external_transport {
-  std::string name;  ///< for options::transports
-  std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
-};
-
 /// Something that a lane ends together with its operations: a qdma device, where it is built in.
 class extension {
  public:
@@ -53,9 +47,7 @@ class core final : proto::call_table::host {
   /// A context with all its lanes.
   /// \param line the coordinator connection of a process that joins a job; null: the context
   ///   belongs to the job that a launcher started the process in, if any
-  /// \param external transports that options::transports can name besides the built-in ones
-  explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr,
-                const std::vector<external_transport>& external = {});
+  explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr);
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -93,12 +85,6 @@ class core final : proto::call_table::host {
 
   std::string describe() const;
 
-  /// The transport `shm`; null: not used, and missing() says why.
-  const transports::transport* shm() const noexcept { return shm_; }
-  /// The transport `tcp`; null: not used, and missing() says why.
-  const transports::transport* tcp() const noexcept { return tcp_; }
-  /// InfiniBand and RoCE; null where there is no device.
-  const transports::transport* verbs() const noexcept { return verbs_; }
   const std::string& missing() const noexcept { return transports_.notes(); }
   const connections::transport_list& transports() const noexcept { return transports_; }
 
@@ -116,16 +102,8 @@ class core final : proto::call_table::host {
 
  private:
   /// One lane.
-  core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane,
-       const std::vector<external_transport>& external);
+  core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane);
 
-  void make_transports(const std::vector<external_transport>& external);
-  std::unique_ptr<transports::transport> make_entry(const std::string& name,
-                                                    const std::vector<external_transport>& external,
-                                                    std::string& missing);
-  std::unique_ptr<transports::transport> make_transport(
-      const std::string& name, const std::vector<external_transport>& external,
-      std::string& missing);
   void call_began() noexcept override;
   void call_ended() noexcept override;
   unsigned poll_lanes() noexcept;
@@ -141,9 +119,8 @@ class core final : proto::call_table::host {
   const proto::lane_number lane_;
   runtime::engine engine_;
   connections::transport_list transports_;
-  transports::transport* shm_ = nullptr;
-  transports::transport* tcp_ = nullptr;
-  transports::transport* verbs_ = nullptr;
+  std::map<const std::byte*, transports::transport*>
+      memory_;  // that a transport has allocated; progress lock held
   proto::messenger messenger_;
   connections::connection_setup connections_;
   std::atomic<bool> ended_{false};

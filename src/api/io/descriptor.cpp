@@ -64,7 +64,7 @@ ssize_t without_wait(const transfer& t) noexcept {
 ssize_t reopened(const transfer& t) noexcept {
   const std::string name = fmt::format("/proc/self/fd/{}", t.fd);
   const int flags = (t.to_write ? O_WRONLY : O_RDONLY) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-  const runtime::unique_fd own(::open(name.c_str(), flags));
+  const unique_fd own(::open(name.c_str(), flags));
   return own ? plain({own.get(), t.to_write, t.memory, t.size}) : needs_service;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
 #include <set>
@@ -18,6 +17,7 @@
 #include "api/options/option_text.hpp"
 #include "proto/frames/peer_number.hpp"
 #include "runtime/os/cpu_set.hpp"
+#include "transports/table/table.hpp"
 
 namespace weft::detail {
 
@@ -93,11 +93,10 @@ void refuse_absent(const char* name, const std::string& value, std::string_view 
 }
 
 /// Whether a name can stand in WEFT_TRANSPORTS, in this build or another one.
-bool is_transport(std::string_view name) {
-  constexpr std::array<std::string_view, 5> all{"self", "shm", "qdma", "verbs", "tcp"};
+bool is_transport(std::string_view name, const options& o) {
   for (;;) {
     const std::size_t end = std::min(name.find('+'), name.size());
-    if (std::find(all.begin(), all.end(), name.substr(0, end)) == all.end()) return false;
+    if (!transports::find(name.substr(0, end), o.transport_factories)) return false;
     if (end == name.size()) return true;
     name.remove_prefix(end + 1);
   }
@@ -108,7 +107,9 @@ bool is_transport(std::string_view name) {
 void set_transports(options& o, const char* name, const std::string& value) {
   std::vector<std::string> all = words(value);
   if (all.empty() || std::set(all.begin(), all.end()).size() != all.size())
-    bad(name, value, "one or more of self, shm, qdma, verbs and tcp, with commas, each once");
+    bad(name, value,
+        fmt::format("one or more of {}, with commas, each once",
+                    transports::names_of(o.transport_factories)));
   if (all != options{}.transports)
     for (const std::string& one : all) refuse_absent(name, value, one);
   o.transports = std::move(all);
@@ -165,10 +166,10 @@ void set_registration_caching(options& o, const char* name, const std::string& v
 
 /// An entry without a transport is for all that have none.
 void set_eager_limit(options& o, const char* name, const std::string& value) {
-  constexpr const char* allowed =
+  const std::string allowed = fmt::format(
       "auto, or bytes, also with k, m or g behind them, for all transports; and such limits for "
-      "single ones of self, shm, qdma, verbs and tcp, with commas, each once, as in "
-      "shm=256k,verbs=8k";
+      "single ones of {}, with commas, each once, as in shm=256k,verbs=8k",
+      transports::names_of(o.transport_factories));
   std::vector<std::string> entries = words(value);
   if (entries.empty()) bad(name, value, allowed);
   std::set<std::string> seen;
@@ -177,7 +178,7 @@ void set_eager_limit(options& o, const char* name, const std::string& value) {
     const std::size_t equals = entry.find('=');
     const std::string over = equals == entry.npos ? "" : entry.substr(0, equals);
     const std::string limit = entry.substr(equals + 1);  // npos + 1: all of it
-    if (!seen.insert(over).second || (equals != entry.npos && !is_transport(over)))
+    if (!seen.insert(over).second || (equals != entry.npos && !is_transport(over, o)))
       bad(name, value, allowed);
     if (limit == "auto") continue;
     const std::size_t n =

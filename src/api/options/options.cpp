@@ -155,6 +155,7 @@ options detail::checked(options chosen) {
   if (chosen.experimental.fixed_credit) limit(*chosen.experimental.fixed_credit);
   limit(chosen.regions.most_bytes);
   options again;
+  again.transport_factories = chosen.transport_factories;
   for (const environment_variable& v : environment_variables())
     v.set(again, fmt::format("options::{} ({})", v.option, v.name).c_str(), v.get(chosen));
   return chosen;

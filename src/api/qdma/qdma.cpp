@@ -237,10 +237,10 @@ task<device> device::join(context& of, device_address who) {
   if (head[0] != 0x6d647177 || head[1] != 1)
     throw error(errc::invalid_argument, "these bytes are no address of a qdma device");
   weft::detail::core& core = of.core();
-  std::shared_ptr<runtime::unique_fd> table;
+  std::shared_ptr<unique_fd> table;
   while (!table) {
     bool asked = false;
-    weft::detail::callback_request<std::shared_ptr<runtime::unique_fd>> request{
+    weft::detail::callback_request<std::shared_ptr<unique_fd>> request{
         &core.engine(), [&](const detail::table_box& box) {
           asked = detail::ask_for_table(core.engine(), where, box);
           if (!asked) box->deliver(nullptr);
@@ -255,7 +255,7 @@ task<device> device::join(context& of, device_address who) {
 
 task<void> device::meet(process who) {
   if (who == self()) co_return;
-  runtime::unique_fd line;
+  unique_fd line;
   for (bool under_way = false; !under_way;) {
     weft::detail::callback_request<process> request{&port_->engine(),
                                                     [&](const detail::arrival_box& box) {

@@ -19,7 +19,6 @@
 
 namespace weft::qdma::detail {
 
-using runtime::unique_fd;
 using transports::wireup_message;
 using transports::qdma::socket_id;
 using transports::qdma::vpid;
@@ -187,7 +186,7 @@ void port::on_clients() {
 }
 
 void port::watch(const connection_ptr& c) {
-  runtime::unique_fd fd;
+  unique_fd fd;
   {
     const runtime::engine::holder hold(engine_);
     if (!c->fd) return;
@@ -210,7 +209,7 @@ void port::watch(const connection_ptr& c) {
 /// own.
 void port::watch_death(const connection_ptr& c) {
   if (c->peer == 0 || c->death_watch != 0) return;
-  runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->pid, 0)));
+  unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->pid, 0)));
   if (!pidfd) return;  // refused, or in another namespace: the connection has to do
   const auto number =
       engine_.watch_once(std::move(pidfd), [self = weak_from_this(), weak = std::weak_ptr(c)] {

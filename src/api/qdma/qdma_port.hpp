@@ -16,7 +16,7 @@
 namespace weft::qdma::detail {
 
 using arrival_box = std::shared_ptr<weft::detail::oneshot<process>>;
-using table_box = std::shared_ptr<weft::detail::oneshot<std::shared_ptr<runtime::unique_fd>>>;
+using table_box = std::shared_ptr<weft::detail::oneshot<std::shared_ptr<unique_fd>>>;
 
 /// Asks the context behind that socket for its node's table.
 /// \return false: its queue of connections is full, try again later
@@ -43,14 +43,14 @@ class port final : public weft::detail::extension, public std::enable_shared_fro
   /// \return false: its queue of connections is full, or it has not let this process in yet: try
   ///   again later
   /// \throws weft::error (peer_lost, refused)
-  bool meet(process who, runtime::unique_fd& line, const arrival_box& box);
+  bool meet(process who, unique_fd& line, const arrival_box& box);
 
   /// The context ends. Progress lock held.
   void shut() noexcept override;
 
  private:
   struct connection {
-    runtime::unique_fd fd;
+    unique_fd fd;
     transports::qdma::vpid peer = 0;  // the node that is lost when the connection ends; 0: none
     pid_t pid = 0;
     arrival_box waits;  // of the connecting side
@@ -73,7 +73,7 @@ class port final : public weft::detail::extension, public std::enable_shared_fro
   // Closes the descriptors of received cards.
   const std::shared_ptr<runtime::disposal> disposal_ = std::make_shared<runtime::disposal>();
   transports::qdma::socket_id name_{};
-  runtime::unique_fd listener_;
+  unique_fd listener_;
   std::uint64_t listener_watch_ = 0;
   std::unique_ptr<transports::qdma::device> device_;
   std::list<connection_ptr> connections_;

@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <utility>
 
+#include <weft/transport/transport.hpp>
+
 #include "proto/connection/control_queue.hpp"
 #include "proto/connection/flow_control.hpp"
 #include "proto/connection/peer_connection.hpp"
 #include "proto/support/protocol_coroutine.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::proto {
 

@@ -9,8 +9,7 @@
 
 #include <weft/error.hpp>
 #include <weft/message.hpp>
-
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::proto {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::proto {
 

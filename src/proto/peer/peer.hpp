@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <weft/detail/rma_ops.hpp>
+#include <weft/transport/transport.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/connection/peer_connection.hpp"
@@ -18,7 +19,6 @@
 #include "proto/match/unexpected_queue.hpp"
 #include "proto/rendezvous/early_receives.hpp"
 #include "proto/rendezvous/rendezvous_receiver.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::proto {
 

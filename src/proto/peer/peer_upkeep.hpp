@@ -7,10 +7,10 @@
 #include <utility>
 
 #include <weft/coro/detail/timer.hpp>
+#include <weft/transport/pollable.hpp>
 
 #include "proto/peer/peer.hpp"
 #include "proto/support/protocol_coroutine.hpp"
-#include "runtime/polling/pollable.hpp"
 #include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
@@ -21,7 +21,7 @@ class messenger;
 /// turns, marked peers fail, as do those that do not let go of what was stopped, messages of peers
 /// that have gone are released in slices. Owned by the messenger, polled by the engine. Progress
 /// lock held only.
-class peer_upkeep final : public runtime::pollable {
+class peer_upkeep final : public pollable {
  public:
   peer_upkeep(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <weft/coro/detail/timer.hpp>
+#include <weft/transport/transport.hpp>
 
 #include "proto/frames/frames.hpp"
 #include "proto/support/number_set.hpp"
 #include "proto/support/protocol_coroutine.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::proto {
 

@@ -5,7 +5,8 @@
 
 #include <utility>
 
-#include "runtime/polling/pollable.hpp"
+#include <weft/transport/pollable.hpp>
+
 #include "runtime/sleep/wait_set.hpp"
 
 namespace weft::runtime {

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include <weft/poll_policy.hpp>
-
-#include "runtime/polling/pollable.hpp"
+#include <weft/transport/pollable.hpp>
 
 namespace weft::runtime {
 

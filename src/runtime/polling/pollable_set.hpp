@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <weft/poll_policy.hpp>
+#include <weft/transport/pollable.hpp>
 
 #include "runtime/polling/poll_order.hpp"
-#include "runtime/polling/pollable.hpp"
 
 namespace weft::runtime {
 

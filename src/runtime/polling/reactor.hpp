@@ -6,10 +6,11 @@
 #include <deque>
 #include <memory>
 
+#include <weft/transport/pollable.hpp>
+
 #include "runtime/descriptors/event_fd.hpp"
 #include "runtime/descriptors/remote_wakeup.hpp"
 #include "runtime/polling/handle_watcher.hpp"
-#include "runtime/polling/pollable.hpp"
 #include "runtime/sleep/bell_watcher.hpp"
 #include "runtime/sleep/wait_set.hpp"
 

@@ -16,6 +16,7 @@
 #include <weft/detail/fd_wait.hpp>
 #include <weft/poll_policy.hpp>
 #include <weft/progress_mode.hpp>
+#include <weft/transport/services.hpp>
 
 #include "runtime/files/file_calls.hpp"
 #include "runtime/lock/leadership.hpp"
@@ -44,7 +45,8 @@ namespace weft::runtime {
 /// runs the engine), doorbell.pml (the caller does not sleep while a message waits), computing.pml
 /// (nor does the progress thread while the caller computes) and followers.pml (several threads
 /// inside run()).
-class engine final : public detail::timer_service,
+class engine final : public transports::services,
+                     public detail::timer_service,
                      public detail::fd_wait_service,
                      public executor,
                      public detail::run_loop {
@@ -169,30 +171,26 @@ class engine final : public detail::timer_service,
   void await_reaction() noexcept { core_.await_reaction(); }
   /// Whether a frame outside of a pass waits for that, too.
   bool peers_find_out() const noexcept { return core_.peers_find_out(); }
-  /// Whether a pass is under way: its thread polls again soon, and rings then if need be.
-  bool in_pass() const noexcept { return core_.pollables.in_pass(); }
-  /// Whether the thread that runs the engine polls again soon: then a frame may wait, to leave
-  /// together with others. Otherwise it would not be sent.
-  bool passes_soon() const noexcept {
+  // transports::services, also for protocols
+  bool in_pass() const noexcept override { return core_.pollables.in_pass(); }
+  bool passes_soon() const noexcept override {
     return in_pass() || core_.caller.polls || core_.leads_here();
   }
-  /// As passes_soon, but an external loop need not poll again after a call that has posted.
-  bool passes_anyway() const noexcept {
-    return in_pass() || core_.caller.polls || (core_.leads_here() && !core_.caller.by_calls);
+  /// An external loop need not poll again after a call that has posted.
+  bool passes_anyway() const noexcept override {
+    return !caller_sleeps_now() &&
+           (in_pass() || core_.caller.polls || (core_.leads_here() && !core_.caller.by_calls));
   }
+  void look_after() noexcept override {
+    if (!in_pass() && !core_.caller.polls) core_.phase.wake_one_thread();
+  }
+  bool has_progress_thread() const noexcept override { return core_.has_progress_thread; }
+  doorbell& own_doorbell() noexcept override { return core_.bell; }
+  second_queue_reader& completion_thread() noexcept override { return core_; }
+
   /// Whether the thread inside run(), or that of an external loop, sleeps, or polls once more
   /// before it does.
   bool caller_sleeps_now() const noexcept { return core_.caller.is_asleep(); }
-  /// A pollable has new work: makes sure that a thread polls it, also if all sleep.
-  void look_after() noexcept {
-    if (!in_pass() && !core_.caller.polls) core_.phase.wake_one_thread();
-  }
-
-  /// In mode two_threads the completion thread reads this queue from now on, until stop().
-  void serve(second_queue& queue) noexcept { core_.serve(&queue); }
-  bool serves_second_queue() const noexcept { return core_.serves_second_queue(); }
-  /// The second queue has messages: wakes that thread when the progress lock is released.
-  void ring_completion_thread() noexcept { core_.ring_completion_thread(); }
 
   std::uint64_t outstanding() const noexcept { return core_.completions.pending(); }
   /// The deadline of the first timer; time_point::max(): there is none.
@@ -200,7 +198,6 @@ class engine final : public detail::timer_service,
   /// How many passes there were; it wraps.
   std::uint32_t passes() const noexcept { return core_.passes(); }
   std::uint64_t bells_rung() const noexcept { return core_.pollables.bells_rung(); }
-  doorbell& own_doorbell() noexcept { return core_.bell; }
   engine_counters& counters() noexcept { return core_.counters; }
   /// After the pollables were added, and before start(). \throws weft::error as call_tree
   void open_call_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages) {
@@ -221,7 +218,7 @@ class engine final : public detail::timer_service,
   lazy_file_calls& files() noexcept { return files_; }
 
   /// Whether the job has more processes here than there are cores.
-  bool is_crowded() const noexcept { return core_.waiting.crowded; }
+  bool is_crowded() const noexcept override { return core_.waiting.crowded; }
 
   // --- from any thread ---------------------------------------------------------------------
 
@@ -247,8 +244,6 @@ class engine final : public detail::timer_service,
     if (progress_thread_.stands_still()) [[unlikely]]
       exit_gate::open_all();
   }
-  /// Whether a thread makes passes while the application computes.
-  bool has_progress_thread() const noexcept { return core_.has_progress_thread; }
   /// Where the progress thread may run; any thread, between start and stop.
   cpu_set progress_cpus() noexcept { return progress_thread_.cpus(); }
   /// \return 0, or the reason as errno has it

@@ -36,7 +36,7 @@ namespace weft::runtime {
 /// and releasing the progress lock, one pass, waking. Owned by the engine; its loops (caller_loop,
 /// external_polling, progress_thread) hold a reference. Progress lock held, unless a member says
 /// otherwise.
-class progress_core {
+class progress_core final : public second_queue_reader {
  public:
   /// \param self the engine, as the thread inside run() names it
   /// \throws weft::error when the kernel refuses a descriptor or memory
@@ -116,12 +116,12 @@ class progress_core {
   void wake_progress_thread() noexcept { on_release_ |= wake_progress; }
   void wake_caller() noexcept { on_release_ |= wake_the_caller; }
 
-  /// The completion thread reads this queue from now on, in place of passes; in other modes than
-  /// two_threads there is none, and nothing changes. Null: passes read it again.
-  void serve(second_queue* queue) noexcept { second_queue_ = completion_thread_ ? queue : nullptr; }
-  bool serves_second_queue() const noexcept { return second_queue_ != nullptr; }
-  /// The second queue has messages.
-  void ring_completion_thread() noexcept { on_release_ |= wake_completion; }
+  // second_queue_reader
+  void serve(second_queue* queue) noexcept override {
+    second_queue_ = completion_thread_ ? queue : nullptr;
+  }
+  bool serves() const noexcept override { return second_queue_ != nullptr; }
+  void ring() noexcept override { on_release_ |= wake_completion; }
   /// Any thread.
   bool is_completion_thread() const noexcept {
     return completion_thread_ && completion_thread_->is_this_thread();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::composite {
 

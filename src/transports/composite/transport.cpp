@@ -27,6 +27,7 @@ transports::traits common(std::string_view name,
     t.eager_limit = std::max(t.eager_limit, one.eager_limit);
     t.links += one.links;
     t.shares_memory = t.shares_memory || one.shares_memory;
+    t.passes_any_descriptor = t.passes_any_descriptor || one.passes_any_descriptor;
   }
   return t;
 }
@@ -92,6 +93,34 @@ void composite_transport::invalidate_registrations(std::span<const std::byte> me
 
 void composite_transport::add_to(metrics& m) const noexcept {
   for (const auto& part : parts_) part->add_to(m);
+}
+
+std::span<std::byte> composite_transport::allocate(std::size_t size) {
+  for (const auto& part : parts_) {
+    const std::span<std::byte> memory = part->allocate(size);
+    if (memory.empty()) continue;
+    allocated_by_[memory.data()] = part.get();
+    return memory;
+  }
+  return {};
+}
+
+void composite_transport::deallocate(std::span<std::byte> memory) noexcept {
+  const auto it = allocated_by_.find(memory.data());
+  if (it == allocated_by_.end()) return;
+  it->second->deallocate(memory);
+  allocated_by_.erase(it);
+}
+
+/// Short messages go by the first part that works.
+std::string composite_transport::explain_frames(std::size_t size) const {
+  return parts_.front()->explain_frames(size);
+}
+
+std::vector<explained_way> composite_transport::explain_rest(const rest_question&) const {
+  return {{{},
+           fmt::format("in frames, over all links of {} at once", name_),
+           "each link takes a share by its measured bandwidth (docs/adr/0010)"}};
 }
 
 std::string composite_transport::describe() const {

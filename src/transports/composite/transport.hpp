@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::composite {
 
@@ -19,7 +19,6 @@ class composite_transport final : public transport {
   /// See composite::make (factory.hpp).
   composite_transport(std::string name, std::vector<std::unique_ptr<transport>> parts);
 
-  runtime::pollable* poll_hook() noexcept override { return nullptr; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -31,6 +30,10 @@ class composite_transport final : public transport {
   void forget(frame_sink& from) noexcept override;
   void invalidate_registrations(std::span<const std::byte> memory) noexcept override;
   void add_to(metrics& m) const noexcept override;
+  std::span<std::byte> allocate(std::size_t size) override;
+  void deallocate(std::span<std::byte> memory) noexcept override;
+  std::string explain_frames(std::size_t size) const override;
+  std::vector<explained_way> explain_rest(const rest_question& q) const override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
 
@@ -41,6 +44,7 @@ class composite_transport final : public transport {
   const std::vector<std::unique_ptr<transport>> parts_;
   transports::traits traits_;
   std::unordered_map<const frame_sink*, transport*> part_of_;
+  std::unordered_map<const std::byte*, transport*> allocated_by_;
 };
 
 }  // namespace weft::transports::composite

@@ -47,7 +47,6 @@ class fake_link final : public link {
   void let_go() noexcept override;
 
   bool unconsumed() const noexcept override;
-  bool wake_peer() noexcept override { return false; }
 
  private:
   post begin(wire::transfer t) noexcept;

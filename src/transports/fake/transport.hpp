@@ -14,12 +14,12 @@ namespace weft::transports::fake {
 
 /// See transports/transport.hpp. All with the progress lock of the node's engine held; on the
 /// test's one thread, unless the world runs in real time.
-class fake_transport final : public runtime::pollable, public transport {
+class fake_transport final : public pollable, public transport {
  public:
   fake_transport(world& where, node n, runtime::engine& e, const manner& how);
   ~fake_transport() override;
 
-  runtime::pollable* poll_hook() noexcept override { return this; }
+  pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -32,7 +32,6 @@ class fake_transport final : public runtime::pollable, public transport {
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void wake_peer() noexcept override {}
   int handle() const noexcept override { return bell_ ? bell_->fd() : -1; }
   void on_ready() noexcept override { rung_ = true; }
 

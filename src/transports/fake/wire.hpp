@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::fake {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/qdma/factory.hpp"
 
+#include <weft/options.hpp>
+
 #include "transports/qdma/transport.hpp"
 
 namespace weft::transports::qdma {
@@ -14,8 +16,17 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(runtime::engine& e, copy_completion ends) {
+std::unique_ptr<transport> make(services& e, copy_completion ends) {
   return std::make_unique<qdma_transport>(e, ends);
+}
+
+factory kind() {
+  return {"qdma",
+          [](services& e, const options& o, std::string& why) -> std::unique_ptr<transport> {
+            why = probe();
+            if (!why.empty()) return nullptr;
+            return make(e, o.experimental.qdma_copy_completion);
+          }};
 }
 
 }  // namespace weft::transports::qdma

@@ -5,10 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include <weft/transport/transport.hpp>
+
 #include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/peer.hpp"
 #include "transports/qdma/transfers.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::transports::qdma {
 

@@ -14,7 +14,7 @@ constexpr std::size_t card_fds_of_answer = 4;  // shared segment, region directo
 }
 
 std::unique_ptr<queue_link> pair::open(wireup_message& offer) {
-  runtime::unique_fd file = runtime::make_memory_file("weft-qdma-stage", stage_bytes);
+  unique_fd file = runtime::make_memory_file("weft-qdma-stage", stage_bytes);
   auto link = std::make_unique<queue_link>(*this, runtime::map_own(file, stage_bytes));
   runtime::seal_for_readers(file);
   const offer_body body{offer_magic, card_version, owner_.fences_for_itself() ? 1u : 0u, 0};

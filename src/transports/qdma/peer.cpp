@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 36;
 }  // namespace
 
-peer::peer(vpid me, const device_address_body& card, std::span<const runtime::unique_fd> fds,
+peer::peer(vpid me, const device_address_body& card, std::span<const unique_fd> fds,
            std::shared_ptr<runtime::remote_doorbell> own_bell, pid_t pid)
     : me_(me), who_(card.who), pid_(pid), doorbell_(std::move(own_bell)) {
   if (card.arena_bytes > most_arena_bytes)

@@ -31,7 +31,7 @@ class peer {
   /// \param fds of its card: shared segment, region directory, arena
   /// \param pid from the kernel, not from the peer
   /// \throws weft::error (protocol_error) naming what is wrong with the card; (system)
-  peer(vpid me, const device_address_body& card, std::span<const runtime::unique_fd> fds,
+  peer(vpid me, const device_address_body& card, std::span<const unique_fd> fds,
        std::shared_ptr<runtime::remote_doorbell> own_bell, pid_t pid);
 
   vpid who() const noexcept { return who_; }

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include <weft/qdma.hpp>
+#include <weft/transport/transport.hpp>
 
 #include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/wire.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::transports::qdma {
 
@@ -94,7 +94,7 @@ class own_regions {
   std::size_t arena_bytes() const noexcept { return arena_.size(); }
 
  private:
-  runtime::unique_fd directory_file_, arena_file_;
+  unique_fd directory_file_, arena_file_;
   runtime::mapping directory_mapping_, arena_;
   region_directory* directory_;
   std::vector<std::uint32_t> free_records_;

@@ -2,10 +2,11 @@
 // The memory that a context shows to all that meet it: its queues, its region directory, its arena.
 #pragma once
 
+#include <weft/transport/wireup_message.hpp>
+
 #include "runtime/descriptors/memory_file.hpp"
 #include "transports/qdma/regions.hpp"
 #include "transports/qdma/wire.hpp"
-#include "transports/wireup_message.hpp"
 
 namespace weft::transports::qdma {
 
@@ -30,7 +31,7 @@ class shared_segment {
 
  private:
   own_regions regions_;
-  runtime::unique_fd file_;
+  unique_fd file_;
   runtime::mapping mapping_;
   segment_memory* memory_;
   const std::uint64_t probe_word_;

@@ -20,7 +20,7 @@ namespace weft::transports::qdma {
 std::uint64_t start_of(pid_t pid) noexcept {
   std::array<char, 32> path{};
   std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(pid));
-  const runtime::unique_fd file(::open(path.data(), O_RDONLY | O_CLOEXEC));
+  const unique_fd file(::open(path.data(), O_RDONLY | O_CLOEXEC));
   if (!file) return 0;
   std::array<char, 1024> text{};
   const ssize_t n = ::read(file.get(), text.data(), text.size());
@@ -52,13 +52,13 @@ std::uint64_t own_pid_space() noexcept {
 
 }  // namespace
 
-table::table(runtime::unique_fd file, runtime::mapping memory) noexcept
+table::table(unique_fd file, runtime::mapping memory) noexcept
     : file_(std::move(file)),
       mapping_(std::move(memory)),
       memory_(static_cast<table_memory*>(mapping_.get())) {}
 
 table table::make() {
-  runtime::unique_fd file = runtime::make_memory_file("weft-qdma-table", sizeof(table_memory));
+  unique_fd file = runtime::make_memory_file("weft-qdma-table", sizeof(table_memory));
   runtime::mapping memory = runtime::map_own(file, sizeof(table_memory));
   auto* t = static_cast<table_memory*>(memory.get());  // zeroed: all entries are free
   t->magic = table_magic;
@@ -66,7 +66,7 @@ table table::make() {
   return {std::move(file), std::move(memory)};
 }
 
-table table::from(runtime::unique_fd file) {
+table table::from(unique_fd file) {
   runtime::mapping memory = runtime::map_from_peer(file, sizeof(table_memory), true);
   const auto* t = static_cast<const table_memory*>(memory.get());
   if (t->magic != table_magic || t->entries_in_table != entry_count)

@@ -31,7 +31,7 @@ class table final : public sender_table {
   /// Makes a table. \throws weft::error (system)
   static table make();
   /// Maps a table that a member passed on. \throws weft::error (protocol_error)
-  static table from(runtime::unique_fd file);
+  static table from(unique_fd file);
 
   /// A fresh id for this process. Reclaims the entries of dead processes first.
   /// \throws weft::error (system) when all entries are in use by the living
@@ -55,10 +55,10 @@ class table final : public sender_table {
   bool is_same(int fd) const noexcept;
 
  private:
-  table(runtime::unique_fd file, runtime::mapping memory) noexcept;
+  table(unique_fd file, runtime::mapping memory) noexcept;
   bool owner_lives(const table_entry& e, entry_word w) const noexcept;
 
-  runtime::unique_fd file_;
+  unique_fd file_;
   runtime::mapping mapping_;
   table_memory* memory_;
 };

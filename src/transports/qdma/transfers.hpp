@@ -5,9 +5,10 @@
 #include <deque>
 #include <optional>
 
+#include <weft/transport/transport.hpp>
+
 #include "transports/qdma/completions.hpp"
 #include "transports/qdma/peer.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::transports::qdma {
 

@@ -24,16 +24,14 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-qdma_transport::qdma_transport(runtime::engine& e, copy_completion ends)
+qdma_transport::qdma_transport(services& e, copy_completion ends)
     : engine_(e),
       segment_(arena_bytes),
       reader_(segment_.queue(0), segment_.regions().progress_of(0)),
       ends_(ends, segment_.queue(0), segment_.regions().progress_of(0)),
       copies_(ends_) {
   held_.reserve(region_count);
-  if (ends != copy_completion::two_queues) return;
-  const runtime::engine::holder hold(engine_);
-  engine_.serve(ends_);
+  if (ends == copy_completion::two_queues) engine_.completion_thread().serve(&ends_);
 }
 
 qdma_transport::~qdma_transport() = default;
@@ -194,7 +192,7 @@ unsigned qdma_transport::poll() noexcept {
     events += blocked_.poll();
   if (busy) {
     events += copies_.run();
-    if (!ends_.empty() && engine_.serves_second_queue()) engine_.ring_completion_thread();
+    if (!ends_.empty() && engine_.completion_thread().serves()) engine_.completion_thread().ring();
     busy = !copies_.empty() || passes_report();
   }
   if (passes_ % passes_until_care == 0) [[unlikely]] {

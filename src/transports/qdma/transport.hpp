@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/progress/engine.hpp"
+#include <weft/transport/services.hpp>
+
 #include "transports/blocked_links.hpp"
 #include "transports/qdma/pair.hpp"
 #include "transports/qdma/senders.hpp"
@@ -18,12 +19,12 @@ namespace weft::transports::qdma {
 /// One queue takes the frames of all peers, so a pass costs the same however many there are, and a
 /// context has room for as many frames as a queue has slots, however many peers send
 /// (docs/adr/0017-qdma-transport.md). Peers without any traffic have no state here.
-class qdma_transport final : public runtime::pollable, public transport {
+class qdma_transport final : public pollable, public transport {
  public:
-  explicit qdma_transport(runtime::engine& e, copy_completion ends = copy_completion::direct);
+  explicit qdma_transport(services& e, copy_completion ends = copy_completion::direct);
   ~qdma_transport() override;
 
-  runtime::pollable* poll_hook() noexcept override { return this; }
+  pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -61,13 +62,15 @@ class qdma_transport final : public runtime::pollable, public transport {
   pair& pair_of(frame_sink& peer, const counterpart& who);
   unsigned take_frames() noexcept;
   /// Whether a pass has to report ended copies: the completion thread does not.
-  bool passes_report() const noexcept { return !ends_.empty() && !engine_.serves_second_queue(); }
+  bool passes_report() const noexcept {
+    return !ends_.empty() && !engine_.completion_thread().serves();
+  }
   bool deliver(pair& p, std::span<const std::byte> message) noexcept;
   void publish() noexcept;
   void notify_writable() noexcept;
   void retire_held() noexcept;
 
-  runtime::engine& engine_;
+  services& engine_;
   shared_segment segment_;
   queue_reader reader_;
   senders senders_;

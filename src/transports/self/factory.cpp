@@ -5,8 +5,12 @@
 
 namespace weft::transports::self {
 
-std::unique_ptr<transport> make(runtime::engine& engine) {
+std::unique_ptr<transport> make(services& engine) {
   return std::make_unique<self_transport>(engine);
+}
+
+factory kind() {
+  return {"self", [](services& e, const options&, std::string&) { return make(e); }};
 }
 
 }  // namespace weft::transports::self

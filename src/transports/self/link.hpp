@@ -25,7 +25,6 @@ class self_link final : public link {
     return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
   }
   bool unconsumed() const noexcept override { return !transport_.frames_.empty(); }
-  bool wake_peer() noexcept override { return false; }
 
  private:
   self_transport& transport_;

@@ -80,8 +80,8 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
     transport_.frames_.push_back(std::move(f));
     transport_.worth_polling = true;
     // The thread that makes passes sleeps or computes, and nothing else may be pending.
-    runtime::engine& engine = transport_.engine_;
-    if (engine.caller_sleeps_now() || !engine.passes_anyway()) {
+    services& engine = transport_.engine_;
+    if (!engine.passes_anyway()) {
       transport_.busy = true;
       engine.look_after();
     }

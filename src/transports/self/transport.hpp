@@ -7,18 +7,18 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/progress/engine.hpp"
-#include "transports/transport.hpp"
+#include <weft/transport/services.hpp>
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::self {
 
 /// Frames wait in a bounded queue until the next pass, so that the receiver's reaction to a frame
 /// never runs inside the call that posted it. Progress lock held only.
-class self_transport final : public runtime::pollable, public transport {
+class self_transport final : public pollable, public transport {
  public:
   /// \param engine of this context; outlives the transport
-  explicit self_transport(runtime::engine& engine) : engine_(engine) { worth_polling = false; }
-  runtime::pollable* poll_hook() noexcept override { return this; }
+  explicit self_transport(services& engine) : engine_(engine) { worth_polling = false; }
+  pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -27,11 +27,9 @@ class self_transport final : public runtime::pollable, public transport {
                      wireup_message& answer) override;
   void forget(frame_sink& from) noexcept override;
   std::string describe() const override { return "self"; }
-  std::string describe(const frame_sink&) const override { return "self"; }
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return busy || !frames_.empty(); }
-  void wake_peer() noexcept override {}
 
  private:
   friend class self_link;
@@ -42,7 +40,7 @@ class self_transport final : public runtime::pollable, public transport {
     std::vector<std::byte> payload;
   };
 
-  runtime::engine& engine_;
+  services& engine_;
   std::deque<frame> frames_;
   frame_sink* to_ = nullptr;
   bool refused_ = false;  // a frame found no room

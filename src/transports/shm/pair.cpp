@@ -43,7 +43,7 @@ std::size_t next_parts(scatter& into, std::size_t size, iovec (&parts)[parts_at_
 }  // namespace
 
 std::unique_ptr<ring_link> pair::open(wireup_message& offer) {
-  runtime::unique_fd file = runtime::make_memory_file("weft-ring", sizeof(ring));
+  unique_fd file = runtime::make_memory_file("weft-ring", sizeof(ring));
   auto link = std::make_unique<ring_link>(*this, runtime::map_own(file, sizeof(ring)));
   const offer_body body{reinterpret_cast<std::uintptr_t>(&owner_.probe_word()), owner_.probe_word(),
                         owner_.fences_for_itself() ? 1u : 0u, 0};

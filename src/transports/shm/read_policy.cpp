@@ -7,8 +7,7 @@ namespace weft::transports::shm {
 
 read_policy_transport::read_policy_transport(runtime::doorbell& own_bell, copy_method way,
                                              std::uint64_t probe_value, ring_read_policy reading,
-                                             runtime::engine* looks_after,
-                                             std::size_t streamed_from)
+                                             services* looks_after, std::size_t streamed_from)
     : shm_transport(own_bell, way, probe_value, looks_after, streamed_from), reading_(reading) {}
 
 /// Takes the frames of a message that has begun, until it is complete or the ring is empty. The

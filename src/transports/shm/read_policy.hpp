@@ -14,7 +14,7 @@ class read_policy_transport final : public shm_transport {
  public:
   /// \param reading anything but `burst`
   read_policy_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
-                        ring_read_policy reading, runtime::engine* looks_after = nullptr,
+                        ring_read_policy reading, services* looks_after = nullptr,
                         std::size_t streamed_from = never_streamed);
 
   unsigned poll() noexcept override;

@@ -55,7 +55,7 @@ std::span<std::byte> own_regions::allocate(std::size_t size) {
   while (by_number_.contains(number_of(place))) ++place;
   const region_name name{number_of(place), static_cast<std::uint8_t>((place - 1) / numbers)};
 
-  runtime::unique_fd file = runtime::make_memory_file("weft-region", size);
+  unique_fd file = runtime::make_memory_file("weft-region", size);
   runtime::mapping memory = runtime::map_own(file, size);
   runtime::seal_for_readers(file);
   auto* at = static_cast<std::byte*>(memory.get());

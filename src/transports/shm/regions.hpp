@@ -26,7 +26,7 @@ class own_regions {
  public:
   struct region {
     region_name name;
-    runtime::unique_fd file;
+    unique_fd file;
     runtime::mapping memory;
   };
   /// By the number of their allocation (their place), which is never used again.

@@ -6,8 +6,7 @@
 #include <limits>
 
 #include <weft/ring_stores.hpp>
-
-#include "transports/frame.hpp"
+#include <weft/transport/frame.hpp>
 
 namespace weft::transports::shm {
 

@@ -4,7 +4,7 @@
 
 #include <deque>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::shm {
 

@@ -16,7 +16,7 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 }  // namespace
 
 shm_transport::shm_transport(runtime::doorbell& own_bell, copy_method way,
-                             std::uint64_t probe_value, runtime::engine* looks_after,
+                             std::uint64_t probe_value, services* looks_after,
                              std::size_t streamed_from)
     : doorbell_(own_bell),
       looks_after_(looks_after),
@@ -171,7 +171,8 @@ bool shm_transport::begin(const transfer& t) noexcept {
   return true;
 }
 
-void shm_transport::free_region(std::span<std::byte> memory) noexcept {
+/// Here and at the peers.
+void shm_transport::deallocate(std::span<std::byte> memory) noexcept {
   const std::uint64_t place = regions_.free(memory);
   for (const auto& [peer, p] : pairs_) p->hide(place);
 }

@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/progress/engine.hpp"
+#include <weft/transport/services.hpp>
+
 #include "runtime/sleep/doorbell.hpp"
 #include "transports/blocked_links.hpp"
 #include "transports/shm/pair.hpp"
@@ -21,16 +22,16 @@ namespace weft::transports::shm {
 /// each pass, so that a pass costs the same however many peers are connected (docs/adr/0002).
 /// Peers without any traffic have no state here. A poll takes the frames in a ring, up to
 /// `frames_per_pass`; read_policy_transport reads otherwise.
-class alignas(line) shm_transport : public runtime::pollable, public transport {
+class alignas(line) shm_transport : public pollable, public transport {
  public:
   /// \param looks_after told when there is something to copy; null (tests): a thread polls all the
   ///   time
   /// \param stores how its links write into their rings
   shm_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
-                runtime::engine* looks_after = nullptr, std::size_t streamed_from = never_streamed);
+                services* looks_after = nullptr, std::size_t streamed_from = never_streamed);
   ~shm_transport() override;
 
-  runtime::pollable* poll_hook() noexcept override { return this; }
+  pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -40,6 +41,10 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   void note(frame_sink& from, wireup_message p) override;
   void forget(frame_sink& from) noexcept override;
   void add_to(metrics& m) const noexcept override { m.shared_copy_chunks += chunks_written_; }
+  std::span<std::byte> allocate(std::size_t size) override { return regions_.allocate(size); }
+  void deallocate(std::span<std::byte> memory) noexcept override;
+  std::string explain_frames(std::size_t size) const override;
+  std::vector<explained_way> explain_rest(const rest_question& q) const override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
 
@@ -69,8 +74,6 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   bool begin(const transfer& t) noexcept;
   /// Whether the thread that runs the engine looks after new copies at once.
   bool in_pass() const noexcept;
-  /// Frees memory that `regions` allocated, here and at the peers.
-  void free_region(std::span<std::byte> memory) noexcept;
   /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
 
@@ -118,7 +121,7 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   void report_broken(pair& p) noexcept;
 
   runtime::doorbell& doorbell_;
-  runtime::engine* const looks_after_;
+  services* const looks_after_;
   const copy_method way_;
   const std::size_t streamed_from_;
   const std::uint64_t probe_word_;

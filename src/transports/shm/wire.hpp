@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <weft/transport/transport.hpp>
+
 #include "transports/shm/shared_copy.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::transports::shm {
 

@@ -38,7 +38,7 @@ const std::vector<address>& acceptor::open(const std::vector<std::string>& inter
   for (const address& own : all) {
     address at = own;
     try {
-      runtime::unique_fd fd = listen_on(at);
+      unique_fd fd = listen_on(at);
       if (!spare_) spare_.emplace(fd.get());
       listening_socket& d = listening_sockets_.emplace_back();
       d.in = this;
@@ -70,7 +70,7 @@ std::string acceptor::describe() const {
 
 void acceptor::listening_socket::on_ready(std::uint32_t /*events*/) noexcept {
   for (int n = 0; n != accepts_at_once; ++n) {
-    runtime::unique_fd next = accept_one(fd.get());
+    unique_fd next = accept_one(fd.get());
     if (!next) {
       const int code = errno;
       if (is_want(code) && in->turn_away_one(fd.get())) continue;
@@ -123,7 +123,7 @@ bool acceptor::is_unwanted(int fd) noexcept {
   return true;
 }
 
-void acceptor::admit(runtime::unique_fd fd) noexcept {
+void acceptor::admit(unique_fd fd) noexcept {
   if (is_unwanted(fd.get())) return;
   if (pending_clients_.size() == most_pending_clients) {
     const auto silent = std::ranges::find(pending_clients_, std::size_t{0}, &pending_client::heard);

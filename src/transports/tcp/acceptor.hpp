@@ -22,7 +22,7 @@ class offers {
   /// Null: that token is in no offer.
   virtual const counterpart* offered(const token& shown) const noexcept = 0;
   /// Takes the connection of the peer that the token was offered to, if it is still wanted.
-  virtual void take(const token& shown, runtime::unique_fd& fd) noexcept = 0;
+  virtual void take(const token& shown, unique_fd& fd) noexcept = 0;
 
  protected:
   ~offers() = default;
@@ -62,7 +62,7 @@ class acceptor {
   /// One port.
   struct listening_socket final : runtime::fd_watcher {
     acceptor* in = nullptr;
-    runtime::unique_fd fd;
+    unique_fd fd;
     runtime::close_on_fork fork_guard;
     void on_ready(std::uint32_t events) noexcept override;
     void refused(int code) noexcept;
@@ -70,7 +70,7 @@ class acceptor {
   /// A client that has connected and not shown everything yet.
   struct pending_client final : runtime::fd_watcher {
     acceptor* in = nullptr;
-    runtime::unique_fd fd;
+    unique_fd fd;
     runtime::close_on_fork fork_guard;
     client_hello said{};
     welcome answer{};  // once all of `said` was heard
@@ -80,7 +80,7 @@ class acceptor {
     void on_ready(std::uint32_t events) noexcept override;
   };
 
-  void admit(runtime::unique_fd fd) noexcept;
+  void admit(unique_fd fd) noexcept;
   bool is_unwanted(int fd) noexcept;
   bool turn_away_one(int listening) noexcept;
   void hear(pending_client& client) noexcept;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "transports/link.hpp"
+#include <weft/transport/link.hpp>
 
 namespace weft::transports::tcp {
 

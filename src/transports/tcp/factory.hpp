@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the transport; core::make_transport (src/api/core/core.cpp) calls it.
+// Makes the transport.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/progress/engine.hpp"
-#include "transports/transport.hpp"
+#include <weft/transport/factory.hpp>
+#include <weft/transport/services.hpp>
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::tcp {
+
+/// For the table of transports.
+factory kind();
 
 struct settings {
   /// Interfaces to listen on, by name; none: all that are up.
@@ -31,12 +35,6 @@ std::string probe();
 
 /// \param e of the context; must outlive the transport
 /// \throws weft::error when the kernel gives no epoll descriptor
-std::unique_ptr<transport> make(runtime::engine& e, settings s);
-
-/// How the rest of a message of that size crosses, in words. \return the way, and why
-std::pair<std::string, std::string> explain_rest(std::size_t size);
-
-/// How a frame leaves, in words.
-std::string explain_frame(std::size_t payload);
+std::unique_ptr<transport> make(services& e, settings s);
 
 }  // namespace weft::transports::tcp

@@ -62,8 +62,8 @@ bool lending_pipe::fill(const_buffer what) noexcept {
 bool lending_pipe::open() noexcept {
   int both[2];
   if (::pipe2(both, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-  out_ = runtime::unique_fd(both[0]);
-  in_ = runtime::unique_fd(both[1]);
+  out_ = unique_fd(both[0]);
+  in_ = unique_fd(both[1]);
   ::fcntl(in_.get(), F_SETPIPE_SZ, capacity);
   usable_ = ::fcntl(in_.get(), F_GETPIPE_SZ) >= least_capacity;
   if (usable_) {

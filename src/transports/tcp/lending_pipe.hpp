@@ -35,7 +35,7 @@ class lending_pipe {
   bool open() noexcept;
   void close() noexcept;
 
-  runtime::unique_fd in_, out_;
+  unique_fd in_, out_;
   runtime::close_on_fork in_guard_, out_guard_;  // a child would keep the pages that are in it
   const void* owner_ = nullptr;                  // of the bytes in the pipe
   std::size_t left_ = 0;                         // in the pipe

@@ -34,7 +34,7 @@ class lingering_sockets {
 
  private:
   struct rest {
-    runtime::unique_fd fd;
+    unique_fd fd;
     std::unique_ptr<runtime::close_on_fork> fork_guard;
     std::unique_ptr<std::byte[]> bytes;
     std::size_t begin = 0, end = 0;

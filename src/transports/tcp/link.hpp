@@ -78,13 +78,6 @@ class stream_link final : public link {
   std::size_t longest_beginning(std::size_t size) const noexcept override;
   std::optional<remote_address> expect(mutable_buffer into) noexcept override;
   void withdraw(remote_address what) noexcept override;
-  post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
-    return post::failed;
-  }
-  preference prefers_get(remote_address, std::size_t) const noexcept override {
-    return preference::no;
-  }
-  std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
 
   bool unwritten() const noexcept override;
   // The peer's kernel has all that was written, and wakes a sleeping thread there.

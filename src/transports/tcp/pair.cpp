@@ -156,7 +156,7 @@ std::string pair::connect_to(const wireup_message& offer, const offer_head& head
   if (std::exchange(spent_, true)) return std::string(out_of_reach);
   auto tried = std::make_unique<socket_connector>(
       owner_.sockets(), std::move(there), head.token, who, owner_.peer_timeout(),
-      [this](runtime::unique_fd fd, const std::string& why) {
+      [this](unique_fd fd, const std::string& why) {
         const std::unique_ptr<socket_connector> over = std::move(connector_);
         if (fd)
           connected(std::move(fd));
@@ -198,7 +198,7 @@ void pair::not_connected(const std::string& why, std::string_view for_peer) noex
   end_soon(errc::unreachable);
 }
 
-void pair::connected(runtime::unique_fd fd) noexcept {
+void pair::connected(unique_fd fd) noexcept {
   prepare(fd.get(), owner_.peer_timeout());
   stays_here_ = tcp::stays_here(fd.get());
   if (stays_here_) use_plain_congestion_control(fd.get());

@@ -43,7 +43,7 @@ class pair final : public runtime::fd_watcher, answer_sink {
   void note(const wireup_message& p) noexcept;  // see transport::note
 
   /// The peer has connected, and has proven that the token was offered to it.
-  void connected(runtime::unique_fd fd) noexcept;
+  void connected(unique_fd fd) noexcept;
   const token& offered() const noexcept { return token_; }
   bool has_offered() const noexcept { return token_ != token{}; }
   const counterpart& who() const noexcept { return who_; }
@@ -111,7 +111,7 @@ class pair final : public runtime::fd_watcher, answer_sink {
   stage stage_ = stage::none;
   token token_{};  // of this side's offer
   std::unique_ptr<socket_connector> connector_;
-  runtime::unique_fd socket_;
+  unique_fd socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
   stream_link* link_ = nullptr;        // owned by the protocol layer
   port port_{*this};

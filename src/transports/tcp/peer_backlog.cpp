@@ -81,8 +81,7 @@ std::optional<std::uint32_t> unread(int netlink, const request& r) noexcept {
 }  // namespace
 
 bool await_read_by_peer(int fd, std::chrono::steady_clock::time_point until) noexcept {
-  const runtime::unique_fd netlink(
-      ::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  const unique_fd netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   const std::optional<request> question = ask_about_other_end(fd);
   if (!netlink || !question) return false;
   constexpr timespec pause{0, 20'000};

@@ -23,9 +23,8 @@ void set(int fd, int level, int name, int value) noexcept {
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
-runtime::unique_fd new_socket(int family) noexcept {
-  return runtime::unique_fd(
-      ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+unique_fd new_socket(int family) noexcept {
+  return unique_fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
 }
 
 /// Zeros if the kernel does not tell.
@@ -43,9 +42,9 @@ std::uint32_t heard(const tcp_info& now) noexcept {
 
 }  // namespace
 
-runtime::unique_fd listen_on(address& at) {
+unique_fd listen_on(address& at) {
   constexpr int backlog = 256;
-  runtime::unique_fd fd = new_socket(at.family());
+  unique_fd fd = new_socket(at.family());
   if (fd && at.family() == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), backlog) != 0)
     throw error(errc::system,
@@ -56,12 +55,12 @@ runtime::unique_fd listen_on(address& at) {
   return fd;
 }
 
-runtime::unique_fd accept_one(int listening) noexcept {
-  return runtime::unique_fd(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+unique_fd accept_one(int listening) noexcept {
+  return unique_fd(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
-runtime::unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept {
-  runtime::unique_fd fd = new_socket(to.family());
+unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept {
+  unique_fd fd = new_socket(to.family());
   if (!fd) return {};
   prepare(fd.get(), timeout);
   if (::connect(fd.get(), to.get(), to.size()) == 0 || errno == EINPROGRESS) return fd;

@@ -11,14 +11,14 @@ namespace weft::transports::tcp {
 
 /// Listens on a free port of an address of this host; `at` learns the port.
 /// \throws weft::error (system)
-runtime::unique_fd listen_on(address& at);
+unique_fd listen_on(address& at);
 
 /// Accepts without waiting. \return none: `errno` tells why
-runtime::unique_fd accept_one(int listening) noexcept;
+unique_fd accept_one(int listening) noexcept;
 
 /// Begins to connect; the socket becomes writable when that has ended, well or not.
 /// \return none: `errno` tells why
-runtime::unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept;
+unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept;
 
 /// The result of a connect that has ended: 0, or an errno.
 int connect_result(int fd) noexcept;

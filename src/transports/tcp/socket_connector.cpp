@@ -15,9 +15,10 @@ namespace {
 constexpr unsigned most_tries = 3;  // at one address
 }
 
-socket_connector::socket_connector(
-    runtime::wait_set& sockets, std::vector<address> to, const token& offered, counterpart who,
-    std::chrono::seconds timeout, std::function<void(runtime::unique_fd, const std::string&)> ended)
+socket_connector::socket_connector(runtime::wait_set& sockets, std::vector<address> to,
+                                   const token& offered, counterpart who,
+                                   std::chrono::seconds timeout,
+                                   std::function<void(unique_fd, const std::string&)> ended)
     : sockets_(sockets),
       says_(make_client_hello(offered)),
       who_(std::move(who)),
@@ -33,7 +34,7 @@ socket_connector::socket_connector(
 bool socket_connector::try_next() noexcept {
   while (next_ != to_.size()) {
     const target& next = to_[next_++];
-    runtime::unique_fd fd = begin_connect(next.at, timeout_);
+    unique_fd fd = begin_connect(next.at, timeout_);
     if (!fd) {
       note(next.at, errno);
       continue;

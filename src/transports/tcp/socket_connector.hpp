@@ -28,7 +28,7 @@ class socket_connector {
   ///   It may destroy this object.
   socket_connector(runtime::wait_set& sockets, std::vector<address> to, const token& offered,
                    counterpart who, std::chrono::seconds timeout,
-                   std::function<void(runtime::unique_fd, const std::string& why_not)> ended);
+                   std::function<void(unique_fd, const std::string& why_not)> ended);
   ~socket_connector();
   socket_connector(const socket_connector&) = delete;
   socket_connector& operator=(const socket_connector&) = delete;
@@ -48,7 +48,7 @@ class socket_connector {
   };
   struct socket_attempt final : runtime::fd_watcher {
     socket_connector* in = nullptr;
-    runtime::unique_fd fd;
+    unique_fd fd;
     runtime::close_on_fork fork_guard;
     target to;
     bool greeted = false;
@@ -74,7 +74,7 @@ class socket_connector {
   std::vector<target> to_;  // has capacity for all tries
   std::size_t next_ = 0;
   std::vector<target> later_;  // has the same capacity
-  std::function<void(runtime::unique_fd, const std::string&)> ended_;
+  std::function<void(unique_fd, const std::string&)> ended_;
   std::list<socket_attempt> tried_;
   std::string reasons_;
   bool lacks_descriptors_ = false;

@@ -29,7 +29,7 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-tcp_transport::tcp_transport(runtime::engine& e, settings s)
+tcp_transport::tcp_transport(services& e, settings s)
     : engine_(e),
       settings_(std::move(s)),
       traits_{.name = "tcp",
@@ -140,7 +140,7 @@ const counterpart* tcp_transport::offered(const token& shown) const noexcept {
 }
 
 /// A peer tries all addresses; the first connection counts.
-void tcp_transport::take(const token& shown, runtime::unique_fd& fd) noexcept {
+void tcp_transport::take(const token& shown, unique_fd& fd) noexcept {
   pair* const p = pair_offered(shown);
   if (p && p->now() == pair::stage::expecting) p->connected(std::move(fd));
 }
@@ -294,7 +294,7 @@ void tcp_transport::update_busy() noexcept {
 /// connections that had to wait.
 void tcp_transport::make_clock() {
   if (clock_.fd) return;
-  runtime::unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!fd)
     throw error(errc::system, fmt::format("timerfd_create failed: {}; {}", std::strerror(errno),
                                           runtime::errno_hint(errno)));
@@ -331,6 +331,27 @@ std::chrono::steady_clock::time_point tcp_transport::end_of_reading() noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (now - reading_began_ > together) reading_began_ = now;
   return reading_began_ + time_to_read;
+}
+
+std::string tcp_transport::explain_frames(std::size_t size) const {
+  if (size > max_payload) return {};
+  return size <= longest_copied
+             ? "it is gathered with others of the same moment, and they leave in one system call"
+             : "the kernel takes it from where it is";
+}
+
+std::vector<explained_way> tcp_transport::explain_rest(const rest_question& q) const {
+  if (q.wanted == rendezvous_scheme::frames) return {};
+  if (q.size < shortest_put)
+    return {{{},
+             fmt::format("by TCP, in frames of {} bytes", max_payload),
+             "sent from where it is, and read to where the receive wants it"}};
+  return {{{},
+           fmt::format("by TCP, in pieces of up to {} bytes", max_write),
+           fmt::format(
+               "it is {} bytes or more; over one connection on one host, from {} bytes on, it is "
+               "lent to the receiver, which copies it, and only {} bytes go with the request",
+               shortest_put, shortest_lent, beginning_of_lent)}};
 }
 
 }  // namespace weft::transports::tcp

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/progress/engine.hpp"
+#include <weft/transport/services.hpp>
+
 #include "transports/tcp/acceptor.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/tcp/lending_pipe.hpp"
@@ -22,12 +23,12 @@ namespace weft::transports::tcp {
 /// are in an epoll set of the transport, whose one descriptor the engine's wait sets watch: a
 /// polling thread pays a memory load for all of them (docs/adr/0007-tcp.md). No port is opened
 /// before the first offer to a peer, and no other socket before the first connection to one.
-class tcp_transport final : public runtime::pollable, public transport, private offers {
+class tcp_transport final : public pollable, public transport, private offers {
  public:
-  tcp_transport(runtime::engine& e, settings s);
+  tcp_transport(services& e, settings s);
   ~tcp_transport() override;
 
-  runtime::pollable* poll_hook() noexcept override { return this; }
+  pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -37,6 +38,8 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   void note(frame_sink& from, wireup_message p) override;
   bool drain_peer(frame_sink& from) noexcept override;
   void forget(frame_sink& from) noexcept override;
+  std::string explain_frames(std::size_t size) const override;
+  std::vector<explained_way> explain_rest(const rest_question& q) const override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
 
@@ -78,14 +81,14 @@ class tcp_transport final : public runtime::pollable, public transport, private 
  private:
   struct clock final : runtime::fd_watcher {
     tcp_transport* in = nullptr;
-    runtime::unique_fd fd;
+    unique_fd fd;
     bool running = false;
     void on_ready(std::uint32_t events) noexcept override;
   };
 
   pair& pair_of(frame_sink& peer, const counterpart& who);
   const counterpart* offered(const token& shown) const noexcept override;
-  void take(const token& shown, runtime::unique_fd& fd) noexcept override;
+  void take(const token& shown, unique_fd& fd) noexcept override;
   pair* pair_offered(const token& shown) const noexcept;
   unsigned poll_active() noexcept;
   bool deactivate(pair& p) noexcept;
@@ -93,7 +96,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   void tick() noexcept;
   void update_busy() noexcept;
 
-  runtime::engine& engine_;
+  services& engine_;
   const settings settings_;
   const transports::traits traits_;
   const std::unique_ptr<runtime::wait_set> sockets_;  // idle ones, and those being connected

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::tcp {
 

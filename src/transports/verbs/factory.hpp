@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a device and makes the transport; core::make_transport (src/api/core/core.cpp) calls it.
+// Finds a device and makes the transport.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,16 @@
 #include <utility>
 
 #include <weft/eager_operation.hpp>
+#include <weft/transport/factory.hpp>
+#include <weft/transport/services.hpp>
+#include <weft/transport/transport.hpp>
 
-#include "runtime/progress/engine.hpp"
 #include "transports/registration_cache.hpp"
-#include "transports/transport.hpp"
 
 namespace weft::transports::verbs {
+
+/// For the table of transports.
+factory kind();
 
 struct settings {
   /// Name of the device, as ibv_devices shows it; empty: the first one that works.
@@ -34,11 +38,6 @@ struct settings {
 /// \param why empty, or why there is none and what would cure it
 /// \return null: none
 /// \throws weft::error when descriptors run out
-std::unique_ptr<transport> make(runtime::engine& e, const settings& s, std::string& why);
-
-/// How a frame leaves, in words.
-std::string explain_frame(std::size_t payload);
-/// How the rest of a message of so many bytes crosses by default, and why.
-std::pair<std::string, std::string> explain_copy(std::size_t size);
+std::unique_ptr<transport> make(services& e, const settings& s, std::string& why);
 
 }  // namespace weft::transports::verbs

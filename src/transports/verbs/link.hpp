@@ -37,7 +37,6 @@ class send_link final : public link {
 
   // A frame that arrives at a sleeping peer wakes it, by an interrupt.
   bool unconsumed() const noexcept override { return false; }
-  bool wake_peer() noexcept override { return false; }
 
  private:
   pair& pair_;

@@ -317,7 +317,7 @@ void pair::send_disconnect() noexcept {
 /// For a peer known over TCP there is no process id: then it counts as alive.
 bool pair::peer_process_lives() const noexcept {
   if (who_.pid == 0) return true;
-  const runtime::unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, who_.pid, 0)));
+  const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, who_.pid, 0)));
   if (!process) return errno != ESRCH;
   pollfd end{process.get(), POLLIN, 0};
   return ::poll(&end, 1, 0) == 0;

@@ -33,7 +33,7 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-verbs_transport::verbs_transport(runtime::engine& e, settings s, std::unique_ptr<verbs::device> d)
+verbs_transport::verbs_transport(services& e, settings s, std::unique_ptr<verbs::device> d)
     : engine_(e),
       settings_(std::move(s)),
       device_(std::move(d)),
@@ -319,6 +319,24 @@ void verbs_transport::on_tick() noexcept {
     again = p->tick(now) || again;
   }
   if (again || (down_since_ && !pairs_.empty())) want_ticks();
+}
+
+std::string verbs_transport::explain_frames(std::size_t size) const {
+  if (size > traits().max_payload) return {};
+  return "header and payload are one send, which the device takes from the caller's cache line if "
+         "they are short, else from memory that it knows";
+}
+
+std::vector<explained_way> verbs_transport::explain_rest(const rest_question& q) const {
+  if (q.wanted != rendezvous_scheme::automatic) return {};
+  if (q.size < transfers::least)
+    return {{{},
+             "by the RDMA device, in frames",
+             "copying it costs less than registering so little memory"}};
+  return {{{},
+           "written by the sender's RDMA device into the receiver's memory; in frames where memory "
+           "cannot be registered, or a receive is of several pieces",
+           "nobody copies it, and the news of its end goes right behind it"}};
 }
 
 }  // namespace weft::transports::verbs

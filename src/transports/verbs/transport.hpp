@@ -9,8 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include <weft/transport/services.hpp>
+
 #include "runtime/descriptors/event_fd.hpp"
-#include "runtime/progress/engine.hpp"
+#include "runtime/sleep/wait_set.hpp"
 #include "transports/verbs/completions.hpp"
 #include "transports/verbs/factory.hpp"
 #include "transports/verbs/pair.hpp"
@@ -21,13 +23,13 @@ namespace weft::transports::verbs {
 /// load. Before a thread sleeps the completion channel is armed. The channel is in an epoll set of
 /// the transport, with the device's events and a timer; the engine's wait sets watch the set's one
 /// descriptor. No memory is registered before the first peer.
-class verbs_transport final : public runtime::pollable, public transport {
+class verbs_transport final : public pollable, public transport {
  public:
   /// \throws weft::error when descriptors run out
-  verbs_transport(runtime::engine& e, settings s, std::unique_ptr<verbs::device> d);
+  verbs_transport(services& e, settings s, std::unique_ptr<verbs::device> d);
   ~verbs_transport() override;
 
-  runtime::pollable* poll_hook() noexcept override { return this; }
+  pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -41,12 +43,13 @@ class verbs_transport final : public runtime::pollable, public transport {
     cache_.forget(memory);
   }
   void add_to(metrics& m) const noexcept override { cache_.add_to(m); }
+  std::string explain_frames(std::size_t size) const override;
+  std::vector<explained_way> explain_rest(const rest_question& q) const override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void wake_peer() noexcept override {}
   int handle() const noexcept override { return descriptors_->descriptor(); }
   void on_ready() noexcept override;
   void arm() noexcept override;
@@ -93,14 +96,14 @@ class verbs_transport final : public runtime::pollable, public transport {
   void on_tick() noexcept;
   void on_bell() noexcept { bell_.drain(); }
 
-  runtime::engine& engine_;
+  services& engine_;
   const settings settings_;
   const std::unique_ptr<verbs::device> device_;
   regions regions_;
   registration_cache cache_;
   const std::unique_ptr<runtime::wait_set> descriptors_;
   runtime::event_fd bell_;  // rings for completions from before the channel was armed
-  runtime::unique_fd clock_;
+  unique_fd clock_;
   watcher on_channel_, on_event_, on_clock_, on_bell_;
   std::unique_ptr<slots> pool_;
   std::unique_ptr<receives> receives_;

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::verbs {
 

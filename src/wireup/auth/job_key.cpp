@@ -70,7 +70,7 @@ job_key job_key::from_text(std::string_view text, std::string_view from) {
 }
 
 job_key job_key::from_file(const std::string& path) {
-  const runtime::unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || ::fstat(file.get(), &about) != 0)
     throw error(errc::system, fmt::format("the job key's file '{}' cannot be read: {}", path,

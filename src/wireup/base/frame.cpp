@@ -32,7 +32,7 @@ std::array<std::byte, frame_header::size> frame_header::of(const frame& f) {
 }
 
 std::optional<frame> frame_header::parse(std::span<const std::byte> bytes,
-                                         std::vector<runtime::unique_fd> fds) {
+                                         std::vector<unique_fd> fds) {
   if (bytes.size() < size) return std::nullopt;
   byte_reader in(bytes.first(size));
   frame f;

@@ -9,8 +9,9 @@
 #include <span>
 #include <vector>
 
+#include <weft/transport/wireup_message.hpp>
+
 #include "runtime/descriptors/fd.hpp"
-#include "transports/wireup_message.hpp"
 
 namespace weft::wireup {
 
@@ -49,7 +50,7 @@ struct frame {
   frame_kind kind{};
   std::uint8_t detail = 0;
   std::vector<std::byte> body;
-  std::vector<runtime::unique_fd> fds;
+  std::vector<unique_fd> fds;
 };
 
 /// The eight bytes in front of each body.
@@ -61,8 +62,7 @@ struct frame_header {
 
   /// Takes a received packet apart; copies the body only after every field was checked. Empty when
   /// the packet is not a frame: wrong lengths, wrong count of descriptors.
-  static std::optional<frame> parse(std::span<const std::byte> bytes,
-                                    std::vector<runtime::unique_fd> fds);
+  static std::optional<frame> parse(std::span<const std::byte> bytes, std::vector<unique_fd> fds);
 };
 
 }  // namespace weft::wireup

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <weft/transport/wireup_message.hpp>
+
 #include "runtime/descriptors/fd.hpp"
-#include "transports/wireup_message.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/failure.hpp"
 #include "wireup/base/identity.hpp"
@@ -55,7 +56,7 @@ class channel {
 
   /// A pidfd of the peer's process, also where that has no number here; none: it runs on another
   /// host, or cannot be told. The manager's thread.
-  virtual runtime::unique_fd process() const { return {}; }
+  virtual unique_fd process() const { return {}; }
 
   /// The caller knows that the peer's process is gone. What it sent before, a good-bye too, is
   /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any

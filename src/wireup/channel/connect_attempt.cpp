@@ -117,8 +117,7 @@ void connect_attempt::connect() {
   });
 }
 
-void connect_attempt::take(runtime::unique_fd socket, connection::medium m,
-                           const admission& known) try {
+void connect_attempt::take(unique_fd socket, connection::medium m, const admission& known) try {
   if (m == connection::medium::tcp) prepare_tcp(socket.get(), tcp_.peer_timeout);
   channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m, known);
   const credentials& who = channel_->kernel_view();

@@ -22,7 +22,7 @@ constexpr auto time_to_say_hello = std::chrono::seconds(5);
 constexpr const char* as_this_context = "it says that it is this context";
 }  // namespace
 
-peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
+peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, unique_fd socket,
                            connection::medium m, const admission& known,
                            std::uint64_t listener_number)
     : loop_(std::move(on)),

@@ -45,9 +45,8 @@ class peer_channel final : public channel,
 
   /// \param known what the medium knows of both ends already
   /// \param listener_number the listener that it came through; 0: none
-  peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-               connection::medium m, const admission& known = {},
-               std::uint64_t listener_number = 0);
+  peer_channel(std::shared_ptr<loop> on, owner& whose, unique_fd socket, connection::medium m,
+               const admission& known = {}, std::uint64_t listener_number = 0);
 
   /// A process connected to us: sends it the invitation. It has five seconds to say hello.
   void expect(std::string origin);
@@ -82,7 +81,7 @@ class peer_channel final : public channel,
     return sign_beyond(secret_, bytes);
   }
   void close() override;
-  runtime::unique_fd process() const override { return connection_->process(); }
+  unique_fd process() const override { return connection_->process(); }
   void process_died() override;
   /// Whether another context answered than the one that was asked for; it was told nothing.
   bool met_another() const noexcept { return met_another_; }

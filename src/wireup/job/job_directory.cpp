@@ -19,8 +19,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
-
 namespace {
 
 constexpr auto time_to_enter = std::chrono::seconds(5);

@@ -27,7 +27,6 @@
 namespace weft::wireup {
 
 using namespace std::chrono_literals;
-using runtime::unique_fd;
 
 namespace {
 

@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "transports/wireup_message.hpp"
+#include <weft/transport/wireup_message.hpp>
+
 #include "wireup/base/identity.hpp"
 
 namespace weft::wireup {

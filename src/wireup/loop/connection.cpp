@@ -26,7 +26,7 @@ std::size_t cost_of(const frame& f) noexcept {
 }
 }  // namespace
 
-connection::connection(loop& on, runtime::unique_fd socket, medium m)
+connection::connection(loop& on, unique_fd socket, medium m)
     : loop_(on),
       socket_(on.io()),
       retry_(on.io()),
@@ -50,8 +50,8 @@ std::string connection::peer_name() const {
   return carries_descriptors() ? describe_process(peer_.pid) : tcp_name_;
 }
 
-runtime::unique_fd connection::process() {
-  return carries_descriptors() ? process_at(socket_.native_handle()) : runtime::unique_fd();
+unique_fd connection::process() {
+  return carries_descriptors() ? process_at(socket_.native_handle()) : unique_fd();
 }
 
 void connection::start(std::shared_ptr<user> whom) {

@@ -53,7 +53,7 @@ class connection : public std::enable_shared_from_this<connection> {
   static constexpr std::size_t most_owed = std::size_t{16} << 20;
 
   /// \param socket over a Unix socket of a process of the same user: that was checked
-  connection(loop& on, runtime::unique_fd socket, medium m = medium::unix_packets);
+  connection(loop& on, unique_fd socket, medium m = medium::unix_packets);
   ~connection();
 
   /// Descriptors may come, too, if the medium carries them. Before `start`.
@@ -73,7 +73,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void close();
 
   /// As wireup::process_at; none for a process on another host.
-  runtime::unique_fd process();
+  unique_fd process();
   /// What the kernel reports; nothing for a process on another host.
   const credentials& peer() const noexcept { return peer_; }
   /// The process at the other end, for messages.

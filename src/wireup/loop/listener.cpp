@@ -26,7 +26,7 @@ bool is_unix(int socket) noexcept {
 }
 }  // namespace
 
-listener::listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret)
+listener::listener(loop& on, unique_fd socket, accepted take, starved warn, sorry regret)
     : disposal_(is_unix(socket.get()) ? on.disposal() : nullptr),
       socket_(on.io()),
       rest_(on.io()),

@@ -19,7 +19,7 @@ class listener : public std::enable_shared_from_this<listener> {
  public:
   /// Gets a client's socket. That of a Unix socket ends in the loop's `disposal`. Its user is
   /// not checked yet.
-  using accepted = std::function<void(runtime::unique_fd)>;
+  using accepted = std::function<void(unique_fd)>;
   /// Called with the errno when accepting fails for want of descriptors or memory.
   using starved = std::function<void(int error)>;
   /// Sends something to a client whose connection is closed afterwards. The callee does not own
@@ -29,7 +29,7 @@ class listener : public std::enable_shared_from_this<listener> {
   /// \param regret called for clients that have waited for descriptors for seconds; may be empty
   /// \throws weft::error, std::system_error when the socket cannot be watched, or there is no
   ///   spare descriptor
-  listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret);
+  listener(loop& on, unique_fd socket, accepted take, starved warn, sorry regret);
   ~listener();
 
   void start();

@@ -9,7 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "transports/wireup_message.hpp"
+#include <weft/transport/wireup_message.hpp>
+
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
 #include "wireup/channel/channel.hpp"

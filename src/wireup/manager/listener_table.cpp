@@ -9,8 +9,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
-
 namespace {
 
 /// To a client over a Unix socket. Over TCP nothing is said before the key is known.

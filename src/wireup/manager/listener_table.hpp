@@ -30,16 +30,16 @@ class listener_table {
 
   /// \param listener_number the listener that the client has come to
   using accepted =
-      std::function<void(runtime::unique_fd client, std::uint64_t listener_number, bool is_unix)>;
+      std::function<void(unique_fd client, std::uint64_t listener_number, bool is_unix)>;
 
   listener_table(loop& on, accepted take, listener::starved warn)
       : loop_(on), take_(std::move(take)), warn_(std::move(warn)) {}
 
   /// A listener of the context itself. Accepts from `start` on. \throws as listener
-  void add_own(runtime::unique_fd socket, bool is_unix);
+  void add_own(unique_fd socket, bool is_unix);
   /// Accepts from now on.
-  void add(std::uint64_t number, const listen_address& address, runtime::unique_fd socket,
-           bool for_meetings, lane_number lane);
+  void add(std::uint64_t number, const listen_address& address, unique_fd socket, bool for_meetings,
+           lane_number lane);
   /// \return a listener of the application; null: it is closed, or never was
   const entry* find(std::uint64_t number) const;
   void close(std::uint64_t number);
@@ -50,7 +50,7 @@ class listener_table {
   void pause(bool wanted);
 
  private:
-  std::shared_ptr<listener> make(std::uint64_t number, runtime::unique_fd socket, bool is_unix);
+  std::shared_ptr<listener> make(std::uint64_t number, unique_fd socket, bool is_unix);
 
   loop& loop_;
   const accepted take_;

@@ -14,7 +14,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
 using transports::wireup_message;
 
 connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp, lane_number lanes)

@@ -62,11 +62,11 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::shared_ptr<connect_attempt> start_attempt(hello says, const std::string& address,
                                                  channel_ready done) override;
 
-  runtime::unique_fd open_socket(listen_address& address);
-  void on_client(runtime::unique_fd client, std::uint64_t listener_number, bool is_unix);
-  void on_unix_client(runtime::unique_fd client, std::uint64_t listener_number);
-  void on_tcp_client(runtime::unique_fd client, std::uint64_t listener_number);
-  void admit(runtime::unique_fd client, connection::medium m, const admission& known,
+  unique_fd open_socket(listen_address& address);
+  void on_client(unique_fd client, std::uint64_t listener_number, bool is_unix);
+  void on_unix_client(unique_fd client, std::uint64_t listener_number);
+  void on_tcp_client(unique_fd client, std::uint64_t listener_number);
+  void admit(unique_fd client, connection::medium m, const admission& known,
              std::uint64_t listener_number);
   void on_request(const std::shared_ptr<peer_channel>& who, std::uint64_t listener_number, hello h);
   void admit_to_lane(const std::shared_ptr<peer_channel>& who, lane_number lane);

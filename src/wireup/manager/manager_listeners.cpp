@@ -13,8 +13,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
-
 // --- listeners -------------------------------------------------------------------------------
 
 unique_fd connection_manager::impl::open_socket(listen_address& address) {

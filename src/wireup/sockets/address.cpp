@@ -18,8 +18,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
-
 namespace {
 
 constexpr std::string_view unix_scheme = "unix://";

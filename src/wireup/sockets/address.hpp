@@ -36,10 +36,10 @@ std::string listener_socket_name(const std::string& name);
 
 /// Opens the socket of a Unix listener. \throws weft::error (system), which names the process that
 /// holds the name
-runtime::unique_fd listen_at_name(const listen_address& address);
+unique_fd listen_at_name(const listen_address& address);
 
 /// Opens the socket of a listener with a port; sets the port that was chosen for port 0. Loopback
 /// only when the address names no host. \throws weft::error (system, invalid_argument)
-runtime::unique_fd listen_at_port(listen_address& address);
+unique_fd listen_at_port(listen_address& address);
 
 }  // namespace weft::wireup

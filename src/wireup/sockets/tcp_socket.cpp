@@ -22,8 +22,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
-
 namespace {
 
 void set(int socket, int level, int option, int value) noexcept {

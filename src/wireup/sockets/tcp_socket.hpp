@@ -32,7 +32,7 @@ std::vector<std::string> addresses_of_host(const std::vector<std::string>& inter
 
 /// Listens for contexts of the same job, at a port that the system chooses: at the address, if
 /// there is one only, else at all addresses of this host. \throws weft::error (system)
-runtime::unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& port);
+unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& port);
 
 /// Cuts a TCP stream into frames. An incomplete frame is kept, at most one. After a header that
 /// makes no sense no more bytes are read. On the loop's thread.

@@ -23,8 +23,6 @@
 
 namespace weft::wireup {
 
-using runtime::unique_fd;
-
 namespace {
 
 constexpr std::string_view name_prefix = "weft-";

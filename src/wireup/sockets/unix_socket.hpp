@@ -11,15 +11,16 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/transport/wireup_message.hpp>
+
 #include "runtime/descriptors/fd.hpp"
-#include "transports/wireup_message.hpp"
 #include "wireup/base/identity.hpp"
 
 namespace weft::wireup {
 
 /// A descriptor, or the errno that says why there is none.
 struct opened {
-  runtime::unique_fd fd;
+  unique_fd fd;
   int error = 0;
 };
 
@@ -69,7 +70,7 @@ std::string why_no_user_of_ours(const credentials& who);
 
 /// A pidfd of the process at the other end, also of one that has no pid here; none: the kernel does
 /// not tell, or the process has ended.
-runtime::unique_fd process_at(int socket);
+unique_fd process_at(int socket);
 
 /// The process that listens at an abstract name; nothing: no process, or it cannot be told at the
 /// moment.
@@ -82,7 +83,7 @@ std::string describe_process(pid_t pid);
 
 /// Sends one packet with descriptors, which stay the caller's. 0 or an errno; never raises SIGPIPE.
 int send_packet(int socket, std::span<const std::byte> head, std::span<const std::byte> body,
-                std::span<const runtime::unique_fd> fds);
+                std::span<const unique_fd> fds);
 
 /// What `receive_packet` found.
 enum class arrival {
@@ -96,7 +97,7 @@ enum class arrival {
 
 struct packet {
   std::span<std::byte> bytes;  ///< in the caller's buffer
-  std::vector<runtime::unique_fd> fds;
+  std::vector<unique_fd> fds;
   /// Set by the caller: closes the descriptors. Null: they are closed on this thread, which may
   /// block.
   std::shared_ptr<runtime::disposal> disposal;

@@ -12,7 +12,6 @@
 namespace weft::wireup {
 
 using asio::ip::tcp;
-using runtime::unique_fd;
 
 namespace {
 constexpr auto time_to_talk = std::chrono::seconds(5);

@@ -23,16 +23,16 @@ namespace weft::wireup {
 class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
  public:
   struct terms {
-    std::optional<listener_answer> answer;  ///< nothing: does not answer questions
-    job_key key;                            ///< empty: no client is admitted
-    std::function<void(runtime::unique_fd, const admission&)> admit;  ///< the client knows the key
+    std::optional<listener_answer> answer;                   ///< nothing: does not answer questions
+    job_key key;                                             ///< empty: no client is admitted
+    std::function<void(unique_fd, const admission&)> admit;  ///< the client knows the key
     /// The client does not know the key. Takes its socket, which is closed afterwards, and what the
     /// client did instead, for people. Not called for a client that was answered or that hung up
     /// without sending anything.
     std::function<void(int socket, std::string what)> turn_away;
   };
 
-  tcp_answering(loop& on, runtime::unique_fd socket, terms t);
+  tcp_answering(loop& on, unique_fd socket, terms t);
 
   /// Whether a newly accepted client has already sent bytes that are not weft's, or has left. Most
   /// clients of other programs have, and should cost no more than this check. A client that has not

@@ -13,7 +13,6 @@
 namespace weft::wireup {
 
 using asio::ip::tcp;
-using runtime::unique_fd;
 
 namespace {
 constexpr auto time_to_answer = std::chrono::seconds(10);

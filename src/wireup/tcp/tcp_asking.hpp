@@ -27,8 +27,8 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   /// other side does not admit this one, else errc::unreachable.
   struct outcome {
     std::optional<listener_answer> answer;
-    runtime::unique_fd socket;  ///< both sides know the key; frames may follow
-    admission medium{};         ///< for that socket
+    unique_fd socket;    ///< both sides know the key; frames may follow
+    admission medium{};  ///< for that socket
     failure why;
   };
   using answered = std::function<void(outcome)>;

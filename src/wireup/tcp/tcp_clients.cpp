@@ -6,7 +6,7 @@
 
 namespace weft::wireup {
 
-void tcp_clients::start(loop& on, runtime::unique_fd client, tcp_answering::terms terms) {
+void tcp_clients::start(loop& on, unique_fd client, tcp_answering::terms terms) {
   std::erase_if(all_, [](const auto& weak) { return weak.expired(); });
   if (all_.size() >= most) {
     const auto shown = [](const auto& weak) {

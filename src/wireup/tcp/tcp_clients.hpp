@@ -18,7 +18,7 @@ class tcp_clients {
   static constexpr std::size_t most = 64;
 
   /// \throws std::bad_alloc
-  void start(loop& on, runtime::unique_fd client, tcp_answering::terms terms);
+  void start(loop& on, unique_fd client, tcp_answering::terms terms);
   void close_all();
 
  private:

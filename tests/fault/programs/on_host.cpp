@@ -25,7 +25,7 @@
 namespace {
 
 using namespace weft::wireup;
-using weft::runtime::unique_fd;
+using weft::unique_fd;
 
 [[noreturn]] void cannot(const std::string& what, int error) {
   std::cerr << "on_host: " << what << ": " << std::strerror(error) << std::endl;

@@ -26,7 +26,7 @@
 
 namespace {
 
-using weft::runtime::unique_fd;
+using weft::unique_fd;
 using weft::tests::lingering_socket;
 
 constexpr int most_children = 60;

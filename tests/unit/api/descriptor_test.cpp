@@ -39,7 +39,7 @@ task<std::string> read_to_end(context& ctx, int fd) {
   co_return all;
 }
 
-task<void> write_and_close(context& ctx, runtime::unique_fd& to, const std::string& text) {
+task<void> write_and_close(context& ctx, unique_fd& to, const std::string& text) {
   co_await write_all(ctx, to.get(), text);
   to = {};
 }
@@ -49,7 +49,7 @@ void pass_through(context& ctx, ends pair, std::size_t size) {
   const std::string text = some_text(size);
   const int before = ::fcntl(pair.in.get(), F_GETFL), before_out = ::fcntl(pair.out.get(), F_GETFL);
   const int kept = ::fcntl(pair.out.get(), F_DUPFD_CLOEXEC, 0);
-  const runtime::unique_fd reader(::fcntl(pair.in.get(), F_DUPFD_CLOEXEC, 0));
+  const unique_fd reader(::fcntl(pair.in.get(), F_DUPFD_CLOEXEC, 0));
   CHECK(::fcntl(kept, F_GETFL) == before_out);
   ::close(kept);
   const auto got = sync_wait(
@@ -84,14 +84,14 @@ struct terminal {
   terminal() {
     int m = -1, s = -1;
     REQUIRE(::openpty(&m, &s, nullptr, nullptr, nullptr) == 0);
-    master = runtime::unique_fd(m);
-    slave = runtime::unique_fd(s);
+    master = unique_fd(m);
+    slave = unique_fd(s);
     termios raw{};
     ::tcgetattr(s, &raw);
     ::cfmakeraw(&raw);
     ::tcsetattr(s, TCSANOW, &raw);
   }
-  runtime::unique_fd master, slave;
+  unique_fd master, slave;
 };
 
 task<std::vector<std::string>> all_lines(context& ctx, int fd, std::size_t longest) {
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(each_way, "a terminal is read and written, and keeps its flags"
 
 TEST_CASE_METHOD(each_set, "a regular file is read and written at its position") {
   context ctx(waiting(progress_mode::dedicated, set));
-  const runtime::unique_fd regular(::memfd_create("weft-position", MFD_CLOEXEC));
+  const unique_fd regular(::memfd_create("weft-position", MFD_CLOEXEC));
   const std::string text = some_text(300'000);
   run(ctx, write_text(ctx, regular.get(), "first, "));
   run(ctx, write_text(ctx, regular.get(), text));
@@ -144,7 +144,7 @@ TEST_CASE_METHOD(each_set, "a regular file is read and written at its position")
 TEST_CASE_METHOD(each_set, "failures of descriptors name the reason and the cure") {
   std::signal(SIGPIPE, SIG_IGN);
   context ctx(waiting(progress_mode::dedicated, set));
-  const runtime::unique_fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const unique_fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   CHECK_THAT(failure_of(ctx, errc::system, write_text(ctx, full.get(), "x")),
              contains("cannot write to descriptor") && contains("No space left") &&
                  contains("free some space"));
@@ -160,7 +160,7 @@ TEST_CASE_METHOD(each_set, "failures of descriptors name the reason and the cure
              contains("Bad file descriptor"));
   const ends short_one = make_pipe();
   put(short_one.out.get(), "abc");
-  { const runtime::unique_fd gone = std::move(const_cast<ends&>(short_one).out); }
+  { const unique_fd gone = std::move(const_cast<ends&>(short_one).out); }
   CHECK_THAT(failure_of(ctx, errc::truncated, read_bytes(ctx, short_one.in.get(), 4)),
              contains("ended after 3 of 4 bytes"));
 }

@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include <weft/transport/transport.hpp>
 #include <weft/weft.hpp>
 
 #include "api/core/core.hpp"
 #include "connections/link_message.hpp"
 #include "support/catch.hpp"
 #include "support/silent_link.hpp"
-#include "transports/transport.hpp"
 #include "unit/wireup/node.hpp"
 
 namespace weft::test {
@@ -89,7 +89,7 @@ class stub_transport final : public transports::transport {
   }
   std::string describe() const override { return name_; }
   std::string describe(const transports::frame_sink&) const override { return name_; }
-  weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
+  weft::pollable* poll_hook() noexcept override { return nullptr; }
 
   /// The frame sink of the offer that was accepted last. Progress lock held.
   transports::frame_sink* last = nullptr;
@@ -163,16 +163,16 @@ class met {
   context make() {
     options o;
     o.transports = its_transports;
-    std::vector<detail::external_transport> guests;
     for (const char* name : {"first", "many", "second"})
-      guests.push_back({name, [this, name](runtime::engine& e) {
-                          engine = &e;
-                          const std::uint32_t links = std::string(name) == "many" ? 3 : 1;
-                          auto t = std::make_unique<stub_transport>(name, links, asked);
-                          stubs.push_back(t.get());
-                          return t;
-                        }});
-    auto made = std::make_unique<detail::core>(std::move(o), nullptr, guests);
+      o.transport_factories.push_back(
+          {name, [this, name](transports::services& s, const options&, std::string&) {
+             engine = &static_cast<runtime::engine&>(s);
+             const std::uint32_t links = std::string(name) == "many" ? 3 : 1;
+             auto t = std::make_unique<stub_transport>(name, links, asked);
+             stubs.push_back(t.get());
+             return t;
+           }});
+    auto made = std::make_unique<detail::core>(std::move(o));
     core = made.get();
     return context(std::move(made));
   }

@@ -7,10 +7,10 @@
 
 #include <weft/context.hpp>
 #include <weft/memory.hpp>
+#include <weft/transport/transport.hpp>
 
 #include "api/core/core.hpp"
 #include "support/catch.hpp"
-#include "transports/transport.hpp"
 
 namespace transports = weft::transports;
 using transports::counterpart;
@@ -45,7 +45,7 @@ class forgetful final : public transports::transport {
   void add_to(weft::metrics& m) const noexcept override { m.registered_bytes += 7; }
   std::string describe() const override { return "forgetful"; }
   std::string describe(const frame_sink&) const override { return describe(); }
-  weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
+  weft::pollable* poll_hook() noexcept override { return nullptr; }
 
  private:
   std::vector<range>& told_;
@@ -57,9 +57,9 @@ TEST_CASE("forget: every transport is told, by the application and by weft's own
   std::vector<range> told;
   weft::options o;
   o.transports = {"self", "shm", "forgetful"};
-  const std::vector<weft::detail::external_transport> guests{
-      {"forgetful", [&told](weft::runtime::engine&) { return std::make_unique<forgetful>(told); }}};
-  weft::context ctx(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
+  o.transport_factories = {
+      {"forgetful", [&told](auto&, auto&, auto&) { return std::make_unique<forgetful>(told); }}};
+  weft::context ctx(std::move(o));
   const std::vector<std::byte> memory(1000);
   ctx.invalidate_registrations(memory);
   CHECK(told == std::vector<range>{{memory.data(), 1000}});

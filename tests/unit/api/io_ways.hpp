@@ -53,19 +53,19 @@ struct each_way : each_set {
 
 /// Two connected descriptors.
 struct ends {
-  runtime::unique_fd in, out;
+  unique_fd in, out;
 };
 
 inline ends make_pipe(int flags = O_CLOEXEC) {
   std::array<int, 2> fds{};
   REQUIRE(::pipe2(fds.data(), flags) == 0);
-  return {runtime::unique_fd(fds[0]), runtime::unique_fd(fds[1])};
+  return {unique_fd(fds[0]), unique_fd(fds[1])};
 }
 
 inline ends make_sockets() {
   std::array<int, 2> fds{};
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0);
-  return {runtime::unique_fd(fds[0]), runtime::unique_fd(fds[1])};
+  return {unique_fd(fds[0]), unique_fd(fds[1])};
 }
 
 inline void put(int fd, std::string_view text) {

@@ -47,7 +47,7 @@ task<void> note_bell(context& ctx, int bell, bool& rung) {
 
 task<unsigned> ping_beside_a_wait(context& ctx, listener& at) {
   endpoint to = co_await at.accept();
-  const runtime::unique_fd bell(::eventfd(0, EFD_CLOEXEC));
+  const unique_fd bell(::eventfd(0, EFD_CLOEXEC));
   bool rung = false;
   unsigned rounds = 0;
   co_await when_all(note_bell(ctx, bell.get(), rung), ping_until(to, bell.get(), rung, rounds));
@@ -79,7 +79,7 @@ TEST_CASE_METHOD(each_way, "a wait ends while messages keep the loop busy") {
 
 TEST_CASE_METHOD(each_way, "a wait ends while coroutines keep the loop busy") {
   pool workers(1);
-  const runtime::unique_fd bell(::eventfd(0, EFD_CLOEXEC));
+  const unique_fd bell(::eventfd(0, EFD_CLOEXEC));
   std::atomic<bool> rung = false;
   std::thread other([&] { ::eventfd_write(bell.get(), 1); });
   sync_wait(

@@ -77,7 +77,7 @@ task<void> use_number_again(context& ctx, ends& lost, std::stop_source& stop) {
   const ends fresh = make_pipe();
   const int number = lost.in.get();
   lost.in = {};
-  const runtime::unique_fd again(::fcntl(fresh.in.get(), F_DUPFD_CLOEXEC, number));
+  const unique_fd again(::fcntl(fresh.in.get(), F_DUPFD_CLOEXEC, number));
   REQUIRE(again.get() == number);
   bool written = false, seen = false;
   co_await when_all(note_readable(ctx, number, seen, written),
@@ -86,7 +86,7 @@ task<void> use_number_again(context& ctx, ends& lost, std::stop_source& stop) {
   stop.request_stop();
 }
 
-task<void> wait_for_all(context& ctx, const std::vector<runtime::unique_fd>& bells,
+task<void> wait_for_all(context& ctx, const std::vector<unique_fd>& bells,
                         const std::vector<std::size_t>& order, std::size_t count,
                         std::size_t& ended) {
   scope fly(co_await current_environment());
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(each_way, "writable ends when there is room, and not before") {
 }
 
 TEST_CASE_METHOD(each_way, "a thread without weft makes a descriptor readable") {
-  const runtime::unique_fd bell(::eventfd(0, EFD_CLOEXEC));
+  const unique_fd bell(::eventfd(0, EFD_CLOEXEC));
   for (int i = 0; i != 20; ++i) {
     std::thread other([&] { ::eventfd_write(bell.get(), 1); });
     sync_wait(ctx, readable(ctx, bell.get()));
@@ -144,22 +144,22 @@ TEST_CASE_METHOD(each_way, "a thread without weft makes a descriptor readable") 
 
 TEST_CASE_METHOD(each_way, "a hang-up counts as ready") {
   ends pipe = make_pipe();
-  std::thread other([&] { const runtime::unique_fd gone = std::move(pipe.out); });
+  std::thread other([&] { const unique_fd gone = std::move(pipe.out); });
   sync_wait(ctx, readable(ctx, pipe.in.get()));
   other.join();
   CHECK(has_ended(pipe.in.get()));
 
   ends full = make_pipe(O_CLOEXEC | O_NONBLOCK);
   fill(full.out.get());
-  std::thread reader([&] { const runtime::unique_fd gone = std::move(full.in); });
+  std::thread reader([&] { const unique_fd gone = std::move(full.in); });
   sync_wait(ctx, writable(ctx, full.out.get()));
   reader.join();
 }
 
 TEST_CASE_METHOD(each_set, "what epoll refuses is always ready") {
   context ctx(waiting(progress_mode::dedicated, set));
-  const runtime::unique_fd regular(::memfd_create("weft-ready", MFD_CLOEXEC));
-  const runtime::unique_fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const unique_fd regular(::memfd_create("weft-ready", MFD_CLOEXEC));
+  const unique_fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (const int fd : {regular.get(), null.get()}) {
     sync_wait(ctx, readable(ctx, fd));
     sync_wait(ctx, writable(ctx, fd));
@@ -172,7 +172,7 @@ TEST_CASE_METHOD(each_set, "a descriptor that is not open is said to be so") {
   {
     // A number that threads of the context do not get meanwhile.
     const ends pipe = make_pipe();
-    const runtime::unique_fd high(::fcntl(pipe.in.get(), F_DUPFD_CLOEXEC, 900));
+    const unique_fd high(::fcntl(pipe.in.get(), F_DUPFD_CLOEXEC, 900));
     closed = high.get();
     REQUIRE(closed >= 900);
   }
@@ -234,7 +234,7 @@ TEST_CASE_METHOD(each_way, "a thousand waits at once: a descriptor each, and all
   files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &files) == 0);
   constexpr std::size_t count = 1000;
-  std::vector<runtime::unique_fd> bells;
+  std::vector<unique_fd> bells;
   const bool shared = GENERATE(false, true);
   for (std::size_t i = 0; i != (shared ? 1 : count); ++i)
     bells.emplace_back(::eventfd(0, EFD_CLOEXEC));

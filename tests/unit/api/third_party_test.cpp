@@ -28,7 +28,7 @@ void free_name(const std::string& name) {
         std::string(at.sun_path, size - offsetof(sockaddr_un, sun_path)) != '\0' + name ||
         ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &one) != 0 || listens == 0)
       continue;
-    const runtime::unique_fd nothing(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    const unique_fd nothing(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     REQUIRE(::dup3(nothing.get(), fd, O_CLOEXEC) == fd);
   }
 }
@@ -61,7 +61,7 @@ TEST_CASE("third party: whoever answers in a peer's place is let go at once") {
   std::jthread answering([&third] {
     pollfd somebody{third.fd.get(), POLLIN, 0};
     REQUIRE(::poll(&somebody, 1, 30'000) == 1);
-    const runtime::unique_fd caller(::accept(third.fd.get(), nullptr, nullptr));
+    const unique_fd caller(::accept(third.fd.get(), nullptr, nullptr));
     const wireup::context_key key;
     REQUIRE(wireup::test::send_raw(
                 caller, wireup::test::bytes_of(wireup::responder(key, {}).invite())) == 0);

@@ -55,7 +55,7 @@ class scripted_transport final : public transports::transport {
     traits_.links = m.links;
     traits_.shares_memory = m.shares_memory;
   }
-  runtime::pollable* poll_hook() noexcept override { return nullptr; }
+  pollable* poll_hook() noexcept override { return nullptr; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool) const override { return manner_.out_of_reach; }
   std::unique_ptr<transports::link> open(transports::frame_sink&, const transports::counterpart&,

@@ -2,9 +2,10 @@
 // Which receive the next message meets, as its sender works it out.
 #include <vector>
 
+#include <weft/transport/frame.hpp>
+
 #include "proto/rendezvous/early_sends.hpp"
 #include "support/catch.hpp"
-#include "transports/frame.hpp"
 
 using weft::first_reserved_tag;
 using weft::proto::early_receive;

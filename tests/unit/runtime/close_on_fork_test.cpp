@@ -14,8 +14,8 @@
 #include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
 
+using weft::unique_fd;
 using weft::runtime::close_on_fork;
-using weft::runtime::unique_fd;
 
 namespace {
 

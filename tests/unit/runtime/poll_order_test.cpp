@@ -5,8 +5,8 @@
 #include "support/catch.hpp"
 
 using weft::poll_policy;
+using weft::pollable;
 using weft::runtime::poll_order;
-using weft::runtime::pollable;
 
 namespace {
 

@@ -23,7 +23,6 @@ class observer final : public pollable {
     return 0;
   }
   bool has_work() noexcept override { return false; }
-  void wake_peer() noexcept override {}
 
   progress_state seen = progress_state::idle;
   operation* to_end = nullptr;

@@ -35,7 +35,7 @@ struct outsider {
     const auto size = static_cast<socklen_t>(end - reinterpret_cast<char*>(&at));
     REQUIRE(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at), size) == 0);
   }
-  weft::runtime::unique_fd fd;
+  weft::unique_fd fd;
 };
 
 /// A pipe: its reader finds the end when all holders of the writer have closed it.
@@ -43,14 +43,14 @@ struct pipe_ends {
   pipe_ends() {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    reader = weft::runtime::unique_fd(ends[0]);
-    writer = weft::runtime::unique_fd(ends[1]);
+    reader = weft::unique_fd(ends[0]);
+    writer = weft::unique_fd(ends[1]);
   }
   void read_to_end() const {
     char one = 0;
     CHECK(::read(reader.get(), &one, 1) == 0);
   }
-  weft::runtime::unique_fd reader, writer;
+  weft::unique_fd reader, writer;
 };
 
 }  // namespace
@@ -133,8 +133,7 @@ TEST_CASE("remote bell: descriptors that come with a ring are refused, or closed
   const ssize_t n = weft::tests::send_with(other.fd.get(), std::as_bytes(std::span(secret)), fds);
   if (n < 0) CHECK(errno == EPERM);  // from Linux 6.16
   CHECK(heard(ear) == (n > 0));
-  slow.full =
-      weft::runtime::unique_fd(slow.full.release(), std::make_shared<weft::runtime::disposal>());
+  slow.full = weft::unique_fd(slow.full.release(), std::make_shared<weft::runtime::disposal>());
   slow.full = {};
   pipe.writer = {};
   ear.drain();

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "runtime/progress/engine.hpp"
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"

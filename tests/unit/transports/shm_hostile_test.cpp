@@ -20,7 +20,6 @@ using namespace weft::transports::shm;
 using weft::const_buffer;
 using weft::errc;
 namespace runtime = weft::runtime;
-using runtime::unique_fd;
 
 namespace {
 
@@ -48,13 +47,13 @@ class listener final : public frame_sink {
   }
 };
 
-unique_fd filled(std::size_t size, const std::function<void(void*)>& fill) {
-  unique_fd file = runtime::make_memory_file("hostile", size);
+weft::unique_fd filled(std::size_t size, const std::function<void(void*)>& fill) {
+  weft::unique_fd file = runtime::make_memory_file("hostile", size);
   fill(runtime::map_own(file, size).get());
   return file;
 }
 
-unique_fd good_ring() {
+weft::unique_fd good_ring() {
   return filled(sizeof(ring), [](void* at) {
     auto& r = *static_cast<ring*>(at);
     r.magic = ring_magic;
@@ -64,7 +63,7 @@ unique_fd good_ring() {
   });
 }
 
-unique_fd good_page(const runtime::wakeup_address& bell) {
+weft::unique_fd good_page(const runtime::wakeup_address& bell) {
   return filled(4096, [&](void* at) {
     auto& page = *new (at) runtime::doorbell_page{};
     page.magic = runtime::doorbell_page::expected_magic;
@@ -73,8 +72,8 @@ unique_fd good_page(const runtime::wakeup_address& bell) {
   });
 }
 
-unique_fd unsealed(std::size_t size) {
-  unique_fd file(::memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+weft::unique_fd unsealed(std::size_t size) {
+  weft::unique_fd file(::memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   REQUIRE(::ftruncate(file.get(), static_cast<off_t>(size)) == 0);
   return file;
 }
@@ -86,8 +85,8 @@ struct two_sides {
   listener peer;
   const counterpart who{0, [](wireup_message) {}};
   runtime::wakeup_receiver their_ear;  // never read
-  unique_fd ring_file = good_ring();
-  unique_fd page_file = good_page(their_ear.address());
+  weft::unique_fd ring_file = good_ring();
+  weft::unique_fd page_file = good_page(their_ear.address());
   runtime::mapping ring_memory = runtime::map_own(ring_file, sizeof(ring));
   runtime::mapping page_memory = runtime::map_own(page_file, 4096);
   ring& incoming = *static_cast<ring*>(ring_memory.get());
@@ -101,7 +100,7 @@ struct two_sides {
     out.reset();
   }
 
-  std::string offer(std::vector<unique_fd> fds, std::size_t bytes = sizeof(offer_body)) {
+  std::string offer(std::vector<weft::unique_fd> fds, std::size_t bytes = sizeof(offer_body)) {
     wireup_message p, answer;
     p.bytes.resize(bytes);
     p.fds = std::move(fds);
@@ -109,8 +108,8 @@ struct two_sides {
   }
   std::string good_offer() { return offer(pair_of(ring_file, page_file)); }
 
-  static std::vector<unique_fd> pair_of(const unique_fd& a, const unique_fd& b) {
-    std::vector<unique_fd> both;
+  static std::vector<weft::unique_fd> pair_of(const weft::unique_fd& a, const weft::unique_fd& b) {
+    std::vector<weft::unique_fd> both;
     both.push_back(runtime::duplicate(a.get()));
     both.push_back(runtime::duplicate(b.get()));
     return both;
@@ -170,13 +169,13 @@ TEST_CASE("hostile shm: an offer's memory and descriptors are checked, each of t
   two_sides s;
   const auto page = [&] { return runtime::duplicate(s.page_file.get()); };
   const auto ring_of = [](std::size_t word) {
-    unique_fd file = good_ring();
+    weft::unique_fd file = good_ring();
     const runtime::mapping memory = runtime::map_own(file, sizeof(ring));
     static_cast<std::uint32_t*>(memory.get())[word] ^= 1u << 7;
     return file;
   };
-  const auto refuses = [&](unique_fd a, unique_fd b) {
-    std::vector<unique_fd> both;
+  const auto refuses = [&](weft::unique_fd a, weft::unique_fd b) {
+    std::vector<weft::unique_fd> both;
     both.push_back(std::move(a));
     both.push_back(std::move(b));
     return !s.offer(std::move(both)).empty();
@@ -184,12 +183,12 @@ TEST_CASE("hostile shm: an offer's memory and descriptors are checked, each of t
   for (std::size_t word = 0; word < 4; ++word) CHECK(refuses(ring_of(word), page()));
   CHECK(refuses(unsealed(sizeof(ring)), page()));
   CHECK(refuses(runtime::make_memory_file("long", sizeof(ring) + 1), page()));
-  CHECK(refuses(unique_fd(::open("/dev/zero", O_RDWR | O_CLOEXEC)), page()));
-  CHECK(refuses(unique_fd(::eventfd(0, EFD_CLOEXEC)), page()));
-  CHECK(refuses(unique_fd(), page()));
+  CHECK(refuses(weft::unique_fd(::open("/dev/zero", O_RDWR | O_CLOEXEC)), page()));
+  CHECK(refuses(weft::unique_fd(::eventfd(0, EFD_CLOEXEC)), page()));
+  CHECK(refuses(weft::unique_fd(), page()));
   CHECK(s.offer({}).size() > 0);
   CHECK(s.offer(two_sides::pair_of(s.ring_file, s.page_file), sizeof(offer_body) - 1).size() > 0);
-  std::vector<unique_fd> three = two_sides::pair_of(s.ring_file, s.page_file);
+  std::vector<weft::unique_fd> three = two_sides::pair_of(s.ring_file, s.page_file);
   three.push_back(page());
   CHECK(s.offer(std::move(three)).size() > 0);
   CHECK(s.good_offer().empty());
@@ -204,7 +203,7 @@ TEST_CASE("hostile shm: a doorbell page is checked") {
         +[] {  // a doorbell whose events no thread reads
           return good_page({{1, 2}, {}});
         }}) {
-    std::vector<unique_fd> both;
+    std::vector<weft::unique_fd> both;
     both.push_back(good_ring());
     both.push_back(make());
     CHECK(s.offer(std::move(both)).size() > 0);
@@ -214,7 +213,7 @@ TEST_CASE("hostile shm: a doorbell page is checked") {
 
 TEST_CASE("hostile shm: memory of huge pages is refused, which could run out in mid-access") {
   constexpr std::size_t huge = 2u << 20;
-  unique_fd file(::memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+  weft::unique_fd file(::memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
   if (!file || ::ftruncate(file.get(), huge) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
     return;  // this kernel has none
@@ -338,13 +337,13 @@ TEST_CASE("hostile shm: a peer that wants to be rung all the time, and never lis
 
 TEST_CASE("hostile shm: regions without number, without end, and without a place to be") {
   peer_regions regions;
-  const auto note = [&](std::uint16_t number, unique_fd file, std::uint8_t generation = 0) {
+  const auto note = [&](std::uint16_t number, weft::unique_fd file, std::uint8_t generation = 0) {
     wireup_message p;
     p.fds.push_back(std::move(file));
     regions.learn({note_kind::shown, generation, number, 0}, std::move(p));
   };
   const auto region = [](std::size_t size) {
-    unique_fd file = runtime::make_memory_file("region", size);
+    weft::unique_fd file = runtime::make_memory_file("region", size);
     runtime::seal_for_readers(file);
     return file;
   };
@@ -352,7 +351,7 @@ TEST_CASE("hostile shm: regions without number, without end, and without a place
   CHECK(regions.find({0, 0}, 1) == nullptr);
   note(1, unsealed(4096));
   CHECK(regions.find({1, 0}, 1) == nullptr);
-  note(2, unique_fd(::eventfd(0, EFD_CLOEXEC)));
+  note(2, weft::unique_fd(::eventfd(0, EFD_CLOEXEC)));
   CHECK(regions.find({2, 0}, 1) == nullptr);
   note(2, runtime::make_memory_file("one whose pages can be taken away", 4096));
   CHECK(regions.find({2, 0}, 1) == nullptr);

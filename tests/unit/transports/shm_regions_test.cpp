@@ -44,7 +44,7 @@ void check_for_ever(int times) {
     REQUIRE(t.b.out->prefers_get(*at, 1) == preference::yes);
     REQUIRE(t.b.out->get(scatter({&into, 1}), *at, 1, 1) == post::done);
     REQUIRE(seen == static_cast<std::byte>(n));
-    t.a.transport.free_region(memory);
+    t.a.transport.deallocate(memory);
     t.take_notes();
     REQUIRE(t.b.out->prefers_get(*at, 1) == preference::no);
     if (n == 100) fds = open_descriptors(), maps = mappings();
@@ -132,7 +132,7 @@ TEST_CASE("shm regions: a peer that takes no notes is sent a few, and goes witho
   }
   CHECK(t.b.notes.size() == shown_regions::most_notes_ahead);
   CHECK_FALSE(t.a.out->expose(all.back()));
-  for (const auto& memory : all) t.a.transport.free_region(memory);
+  for (const auto& memory : all) t.a.transport.deallocate(memory);
   CHECK(t.b.notes.size() == shown_regions::most_notes_ahead);
   // Once it takes them, it learns also which regions are gone by then.
   t.take_notes();
@@ -190,7 +190,7 @@ TEST_CASE("shm transfers: what is long is copied in slices, side by side with me
   }
   SECTION("until the region is gone") {
     t.b.transport.poll();
-    t.a.transport.free_region(from);
+    t.a.transport.deallocate(from);
     t.take_notes();
     while (t.b.peer.transferred.empty()) t.b.transport.poll();
     CHECK_FALSE(t.b.peer.transferred.at(9));

@@ -113,7 +113,7 @@ TEST_CASE("shared copy: nothing is copied by the number of a process that has en
   if (weft::tests::skipped_without_cma()) return;
   runtime::event_fd end;
   two t(copy_method::automatic, ::getpid(),
-        std::make_shared<const runtime::unique_fd>(runtime::duplicate(end.fd())));
+        std::make_shared<const weft::unique_fd>(runtime::duplicate(end.fd())));
   get g(t, mib);
   REQUIRE(g.begin() == post::posted);
   CHECK(t.a.transport.has_work());

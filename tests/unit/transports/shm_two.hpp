@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 #include "transports/shm/transport.hpp"
 
@@ -50,7 +51,7 @@ struct side {
 };
 
 struct two {
-  using life = std::shared_ptr<const runtime::unique_fd>;
+  using life = std::shared_ptr<const unique_fd>;
   /// \param process_of_b its number, as `a` knows it
   /// \param of_both readable from the end of both on; null: that is not known
   /// \param of_b its engine; null: `b` counts as in a pass

@@ -14,7 +14,6 @@
 
 namespace weft::wireup::test {
 
-using runtime::unique_fd;
 using transports::wireup_message;
 
 namespace {

@@ -218,13 +218,13 @@ TEST_CASE("a rank that the launcher hung up on asks again, and not for ever") {
   REQUIRE(launcher.fd);
   REQUIRE(::fcntl(launcher.fd.get(), F_SETFL, 0) == 0);
   const auto next = [&] {
-    return runtime::unique_fd(::accept4(launcher.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    return unique_fd(::accept4(launcher.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
   };
   environment e;
   e.set("WEFT_RANK", "0").set("WEFT_SIZE", "2").set("WEFT_LOCAL_SIZE", "2");
   e.set("WEFT_JOB", locator + "/" + to_text(id));
   {
-    runtime::unique_fd second;
+    unique_fd second;
     std::thread answering([&] {
       next();  // hangs up
       second = next();
@@ -248,7 +248,7 @@ TEST_CASE("a client that talks nonsense is dropped, the others go on") {
   REQUIRE(parse_job_environment(directory.environment(), locator, id));
   record<std::string> found;
   const auto zero = join(directory, 0, 2);
-  const auto say = [](const runtime::unique_fd& to, const frame& f) {
+  const auto say = [](const unique_fd& to, const frame& f) {
     return send_packet(to.get(), frame_header::of(f), f.body, f.fds);
   };
   const std::vector<std::byte> junk(3);

@@ -17,8 +17,6 @@
 
 namespace weft::wireup::test {
 
-using runtime::unique_fd;
-
 namespace {
 
 constexpr int cannot = 77;

@@ -23,8 +23,6 @@
 
 namespace weft::wireup::test {
 
-using runtime::unique_fd;
-
 using bytes = std::vector<std::byte>;
 
 inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count = 0) {

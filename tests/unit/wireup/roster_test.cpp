@@ -134,8 +134,8 @@ struct somewhere_else {
   somewhere_else() {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
-    const runtime::unique_fd told(ends[0]);
-    runtime::unique_fd tells(ends[1]);
+    const unique_fd told(ends[0]);
+    unique_fd tells(ends[1]);
     pid = ::fork();
     if (pid == 0) {
       const opened socket = listen_abstract(name);

@@ -7,16 +7,16 @@
 
 #include <array>
 
+#include <weft/transport/wireup_message.hpp>
+
 #include "runtime/descriptors/rights.hpp"
 #include "support/catch.hpp"
 #include "support/descriptors.hpp"
 #include "support/skip.hpp"
-#include "transports/wireup_message.hpp"
 #include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::wireup::test {
 
-using runtime::unique_fd;
 using transports::wireup_message;
 
 namespace {

@@ -4,10 +4,11 @@
 
 namespace weft::transports::qdma {
 
-std::string probe() { return "not built in (WEFT_WITH_QDMA)"; }
-
-std::unique_ptr<transport> make(runtime::engine&, copy_completion) {
-  throw error(errc::unsupported, probe());
+factory kind() {
+  return {"qdma", [](services&, const options&, std::string& why) -> std::unique_ptr<transport> {
+            why = "not built in (WEFT_WITH_QDMA)";
+            return nullptr;
+          }};
 }
 
 }  // namespace weft::transports::qdma

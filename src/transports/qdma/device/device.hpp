@@ -23,7 +23,7 @@ namespace weft::transports::qdma {
 /// One context's device. The engine polls it: in `dedicated` mode the progress thread does while
 /// the application does other work. The owner carries cards from one process to another. Every
 /// function is called with the progress lock held unless it says otherwise.
-class device final : public runtime::pollable {
+class device final : public pollable {
  public:
   static constexpr std::size_t default_arena = std::size_t{64} << 20;
   static constexpr std::size_t slice = 64 * 1024;  ///< bytes copied before others have their turn

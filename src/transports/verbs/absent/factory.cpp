@@ -4,13 +4,11 @@
 
 namespace weft::transports::verbs {
 
-std::string explain_frame(std::size_t) { return {}; }
-
-std::pair<std::string, std::string> explain_copy(std::size_t) { return {}; }
-
-std::unique_ptr<transport> make(runtime::engine&, const settings&, std::string& why) {
-  why = "not built in (WEFT_WITH_VERBS)";
-  return nullptr;
+factory kind() {
+  return {"verbs", [](services&, const options&, std::string& why) -> std::unique_ptr<transport> {
+            why = "not built in (WEFT_WITH_VERBS)";
+            return nullptr;
+          }};
 }
 
 }  // namespace weft::transports::verbs

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "transports/transport.hpp"
+#include <weft/transport/transport.hpp>
 
 namespace weft::transports::verbs::ladder {
 

@@ -48,7 +48,7 @@ class part final : public transport {
   void add_to(metrics& m) const noexcept override { m.registration_hits += 3; }
   std::string describe() const override { return std::string(traits_.name); }
   std::string describe(const frame_sink&) const override { return "a link by " + describe(); }
-  weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
+  weft::pollable* poll_hook() noexcept override { return nullptr; }
 
   using links = std::vector<std::uint32_t>;  // the part's numbers of the links
   links opened, accepted;

@@ -49,10 +49,10 @@ struct queue {
     return n;
   }
 
-  weft::runtime::unique_fd file;
+  weft::unique_fd file;
   weft::runtime::mapping mapping;
   qd::queue_memory& memory;
-  weft::runtime::unique_fd progress_file;
+  weft::unique_fd progress_file;
   weft::runtime::mapping progress_mapping;
   qd::queue_progress& progress;
   qd::queue_reader reader;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/progress/engine.hpp"
 #include "transports/qdma/transport.hpp"
 
 namespace weft::tests::qdma {

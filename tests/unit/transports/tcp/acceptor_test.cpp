@@ -7,7 +7,7 @@
 #include "support/skip.hpp"
 #include "transports/tcp/acceptor.hpp"
 
-using weft::runtime::unique_fd;
+using weft::unique_fd;
 using weft::tests::no_memory;
 using weft::transports::tcp::acceptor;
 using weft::transports::tcp::token;

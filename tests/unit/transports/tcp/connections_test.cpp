@@ -48,7 +48,7 @@ class raw_client {
   explicit raw_client(const wireup_message& offer) {
     const auto to = tcp::address::of_offer(addresses_of(offer).front());
     REQUIRE(to);
-    fd_ = runtime::unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    fd_ = unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
     REQUIRE(::connect(fd_.get(), to->get(), to->size()) == 0);
   }
 
@@ -76,7 +76,7 @@ class raw_client {
   void leave() { fd_ = {}; }
 
  private:
-  runtime::unique_fd fd_;
+  unique_fd fd_;
 };
 
 tcp::client_hello client_hello_with(const tcp::token& t) { return tcp::make_client_hello(t); }
@@ -258,7 +258,7 @@ TEST_CASE("tcp: a peer that cannot be connected to for want of descriptors learn
 
 TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and not for ever") {
   end b;
-  const weft::runtime::unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const weft::unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -272,7 +272,7 @@ TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and no
   for (int i = 0; i != 3; ++i) {
     pollfd somebody{listening.get(), POLLIN, 0};
     REQUIRE(eventually({&b}, [&] { return ::poll(&somebody, 1, 0) == 1; }));
-    const weft::runtime::unique_fd caller(::accept(listening.get(), nullptr, nullptr));
+    const weft::unique_fd caller(::accept(listening.get(), nullptr, nullptr));
     tcp::client_hello said{};
     pollfd spoken{caller.get(), POLLIN, 0};
     REQUIRE(eventually({&b}, [&] { return ::poll(&spoken, 1, 0) == 1; }));

@@ -202,7 +202,7 @@ TEST_CASE("tcp: what a kernel does not answer is not taken for read") {
   // Two connected sockets of another family: sock_diag finds none of TCP.
   int both[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, both) == 0);
-  const runtime::unique_fd one(both[0]), other(both[1]);
+  const unique_fd one(both[0]), other(both[1]);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   CHECK_FALSE(tcp::await_read_by_peer(one.get(), until));
 }

@@ -8,10 +8,9 @@
 #include <string>
 
 #include <weft/message.hpp>
-
-#include "transports/frame.hpp"
-#include "transports/traits.hpp"
-#include "transports/wireup_message.hpp"
+#include <weft/transport/frame.hpp>
+#include <weft/transport/traits.hpp>
+#include <weft/transport/wireup_message.hpp>
 
 namespace weft::transports {
 
@@ -72,6 +71,9 @@ class link {
                                const std::byte* data) noexcept;
 
   /// As `send`, for memory that need not be free again at once.
+  /// \param header    as send
+  /// \param extension as send
+  /// \param data      as send
   /// \param left bytes of the message that have not left yet, those of this frame included; for an
   ///   announcement, the bytes that it announces
   /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
@@ -99,20 +101,31 @@ class link {
   virtual void let_go() noexcept {}
 
   /// Reads `size` bytes of the peer's memory without its help.
+  /// \param into   at least `size` bytes
+  /// \param from   as the peer's `expose` named it, or within that memory
+  /// \param size   bytes
   /// \param cookie handed to frame_sink::on_transferred when the answer is `posted`
   /// \return done: the data is there; posted: it will be, `into` belongs to the link until
   ///   on_transferred; busy: as with send; failed: the link cannot read there, or the peer has
   ///   withdrawn the memory meanwhile, and the protocol asks the peer for the data instead
-  virtual post get(scatter into, remote_address from, std::size_t size,
-                   std::uint64_t cookie) noexcept = 0;
+  virtual post get([[maybe_unused]] scatter into, [[maybe_unused]] remote_address from,
+                   [[maybe_unused]] std::size_t size,
+                   [[maybe_unused]] std::uint64_t cookie) noexcept {
+    return post::failed;
+  }
 
   /// Whether `get` from there is better than asking for the data, in the present state.
-  virtual preference prefers_get(remote_address from, std::size_t size) const noexcept = 0;
+  virtual preference prefers_get([[maybe_unused]] remote_address from,
+                                 [[maybe_unused]] std::size_t size) const noexcept {
+    return preference::no;
+  }
 
   /// The place where the peer's `get` can find `data`; nothing: the link cannot make one. The
   /// memory stays as it is until `withdraw` or `let_go`. The peer may read any part of it: offsets
   /// add up.
-  virtual std::optional<remote_address> expose(const_buffer data) noexcept = 0;
+  virtual std::optional<remote_address> expose([[maybe_unused]] const_buffer data) noexcept {
+    return {};
+  }
 
   /// The other direction: writes into memory that the peer made ready by `expect`. Frames that are
   /// sent later arrive after the written bytes. Same results as `get`; `data` belongs to the link
@@ -165,7 +178,7 @@ class link {
 
   /// Wakes the peer's progress if no thread polls there: after frames that need a reaction.
   /// \return whether a bell was rung
-  virtual bool wake_peer() noexcept = 0;
+  virtual bool wake_peer() noexcept { return false; }
 
   /// Whether the peer's progress thread may have something to do at the end of an operation, while
   /// the peer's application computes: if not, a frame that only ends one need not wake it.

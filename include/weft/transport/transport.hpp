@@ -7,28 +7,46 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <weft/metrics.hpp>
-
-#include "runtime/polling/pollable.hpp"
-#include "transports/counterpart.hpp"
-#include "transports/frame.hpp"
-#include "transports/frame_sink.hpp"
-#include "transports/link.hpp"
-#include "transports/wireup_message.hpp"
+#include <weft/rendezvous.hpp>
+#include <weft/transport/counterpart.hpp>
+#include <weft/transport/frame.hpp>
+#include <weft/transport/frame_sink.hpp>
+#include <weft/transport/link.hpp>
+#include <weft/transport/pollable.hpp>
+#include <weft/transport/wireup_message.hpp>
 
 namespace weft::transports {
 
-/// Moves frames between contexts. One object per context and transport, made by
-/// core::make_transport (src/api/core/core.cpp): there is no registry. Every function is called
-/// with the progress lock held unless it says otherwise.
+/// One way that the rest of a message takes after its receiver has asked for it, for people.
+struct explained_way {
+  std::string when;  ///< what must hold, "out of ordinary memory"; empty: always
+  std::string way;   ///< what happens to the bytes
+  std::string why;   ///< the rule that chose it, with its numbers
+};
+
+/// What explain_rest is asked about.
+struct rest_question {
+  std::size_t size = 0;  ///< bytes of the whole message
+  rendezvous_scheme wanted = rendezvous_scheme::automatic;
+  bool cma = true;                   ///< process_vm_readv works between the two processes
+  bool has_progress_thread = false;  ///< the sender has one
+};
+
+/// Moves frames between contexts. One object for each lane and kind of transport, made by a
+/// factory. Every function is called with the progress lock held unless it says otherwise.
+///
+/// What a transport must have: the functions without a body here (6), in pollable (2), and in link
+/// (3). All others are capabilities that it may add; the protocols do without them.
 class transport {
  public:
   virtual ~transport() = default;
 
   /// The pollable of this transport, valid as long as the transport; null: none, its parts are
   /// polled instead.
-  virtual runtime::pollable* poll_hook() noexcept = 0;
+  virtual pollable* poll_hook() noexcept { return nullptr; }
 
   /// Any thread: constant.
   virtual const transports::traits& traits() const noexcept = 0;
@@ -39,7 +57,9 @@ class transport {
   virtual std::string reach(bool is_self) const = 0;
 
   /// Makes a link to a peer and the offer for its counterpart there.
-  /// \param from the peer's frame sink, by which the transport knows the pair in both directions
+  /// \param from  the peer's frame sink, by which the transport knows the pair in both directions
+  /// \param who   the process at the other end
+  /// \param offer filled: what the counterpart's `accept` gets
   /// \throws weft::error when descriptors or memory run out
   virtual std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
                                      wireup_message& offer) = 0;
@@ -52,6 +72,8 @@ class transport {
   /// Another message that the counterpart sent by `counterpart::tell` (a region's descriptor).
   virtual void note([[maybe_unused]] frame_sink& from, [[maybe_unused]] wireup_message p) {}
 
+  // --- the end of a peer -------------------------------------------------------------------------
+
   /// For a peer that is going: delivers some of what has arrived from it, and writes some of what
   /// is left for it, in bounded work, without waiting. A caller that wants all of it to arrive
   /// repeats the call before `forget`, as long as it chooses, and releases the progress lock in
@@ -62,6 +84,18 @@ class transport {
   /// to it.
   virtual void forget(frame_sink& from) noexcept = 0;
 
+  // --- memory of this process
+  // ---------------------------------------------------------------------
+
+  /// Memory that peers can reach directly, for weft::shared_memory.
+  /// \param size bytes, more than 0
+  /// \return empty: this transport has none to give
+  /// \throws weft::error (out_of_memory, system)
+  virtual std::span<std::byte> allocate([[maybe_unused]] std::size_t size) { return {}; }
+
+  /// Takes back what `allocate` returned.
+  virtual void deallocate([[maybe_unused]] std::span<std::byte> memory) noexcept {}
+
   /// That memory of this process is about to be unmapped, or to get another owner: what the
   /// transport kept about it (registrations) is not used any more. Nothing is under way there.
   virtual void invalidate_registrations(
@@ -70,11 +104,23 @@ class transport {
   /// Adds the transport's counters.
   virtual void add_to([[maybe_unused]] metrics& m) const noexcept {}
 
+  // --- for people
+  // ---------------------------------------------------------------------------------
+
+  /// How the frames of a message of that size leave, as `weft-info --why` prints it; empty: there
+  /// is nothing to say.
+  virtual std::string explain_frames([[maybe_unused]] std::size_t size) const { return {}; }
+
+  /// The ways of the rest of a longer message; empty: as the protocol says by itself.
+  virtual std::vector<explained_way> explain_rest([[maybe_unused]] const rest_question& q) const {
+    return {};
+  }
+
   /// One line for people: the chosen settings and the fall-backs in use.
   virtual std::string describe() const = 0;
 
   /// The same for one peer.
-  virtual std::string describe(const frame_sink& peer) const = 0;
+  virtual std::string describe([[maybe_unused]] const frame_sink& peer) const { return describe(); }
 };
 
 }  // namespace weft::transports

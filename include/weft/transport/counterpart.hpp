@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/descriptors/fd.hpp"
-#include "transports/wireup_message.hpp"
+#include <weft/transport/unique_fd.hpp>
+#include <weft/transport/wireup_message.hpp>
 
 namespace weft::transports {
 
@@ -36,7 +36,7 @@ struct counterpart {
   std::function<signature(std::span<const std::byte> bytes)> sign = {};
   /// A pidfd, readable from the end of the process on: then `pid` may name another one. Null: it
   /// is not known.
-  std::shared_ptr<const runtime::unique_fd> process = {};
+  std::shared_ptr<const unique_fd> process = {};
 };
 
 }  // namespace weft::transports

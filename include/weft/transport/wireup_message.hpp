@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/descriptors/fd.hpp"
+#include <weft/transport/unique_fd.hpp>
 
 namespace weft::transports {
 
@@ -18,7 +18,7 @@ struct wireup_message {
 
   std::uint8_t kind = 0;  ///< which message it is; the layer above the channel gives it meaning
   std::vector<std::byte> bytes;
-  std::vector<runtime::unique_fd> fds;
+  std::vector<unique_fd> fds;
 };
 
 }  // namespace weft::transports

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace weft::runtime {
+namespace weft {
 
 /// An object that the engine polls: a transport, or the upkeep of peers. Owned by the context;
 /// every function is called with the progress lock held.
@@ -27,7 +27,8 @@ class pollable {
   virtual int handle() const noexcept { return -1; }
 
   /// False: handle() will not become readable, so that it need not be watched. Changed by this
-  /// pollable, with the progress lock held.
+  /// pollable, with the progress lock held; code that sets it outside of a pass calls
+  /// services::look_after(), because a thread that sleeps does not watch the handle yet.
   bool worth_watching = false;
 
   /// handle() was found readable: the next poll() handles that.
@@ -43,7 +44,7 @@ class pollable {
 
   /// Work is under way for which no doorbell rings: connections being made, bytes not flushed, an
   /// unfinished copy. So a thread makes passes as long as this is set. Code that sets it outside of
-  /// a pass calls engine::look_after(). With the progress lock held.
+  /// a pass calls services::look_after(). With the progress lock held.
   bool busy = false;
 
   /// Whether sent frames have not been read yet, as of the last wake_peer().
@@ -58,7 +59,7 @@ class pollable {
 
   /// Rings peers that this process waits for and that do not poll by themselves. Called now and
   /// then by a thread with empty polls, and before it sleeps.
-  virtual void wake_peer() noexcept = 0;
+  virtual void wake_peer() noexcept {}
 };
 
-}  // namespace weft::runtime
+}  // namespace weft

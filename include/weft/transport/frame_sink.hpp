@@ -6,8 +6,7 @@
 #include <cstdint>
 
 #include <weft/error.hpp>
-
-#include "transports/frame.hpp"
+#include <weft/transport/frame.hpp>
 
 namespace weft::transports {
 
@@ -21,7 +20,9 @@ class frame_sink {
   /// Where the payload of a frame that is about to arrive may be written, so that it need not be
   /// copied. The transport asks again before it reads each piece, since the receive may end in
   /// between.
-  /// \param already how many bytes of the payload were written where an earlier call said
+  /// \param header    of the frame; \p size bytes of payload follow
+  /// \param extension null unless the header says that there is one
+  /// \param already   how many bytes of the payload were written where an earlier call said
   /// \return memory for the next bytes, at most the rest of the frame, valid until the transport
   ///   returns to its caller; empty: no place. Then the payload goes to on_frame; if some bytes had
   ///   a place and the later ones have none, the rest of the payload is dropped. After a call that
@@ -32,9 +33,10 @@ class frame_sink {
     return {};
   }
 
-  /// A frame arrived, in order. `payload` (header.size bytes) is valid during the call only; null
-  /// if it was written where `place` said.
+  /// A frame arrived, in order. What the parameters point to is valid during the call only.
+  /// \param header    any bytes that the peer may have sent: checked here, but for its size
   /// \param extension null unless the header says that there is one
+  /// \param payload   header.size bytes; null if they were written where `place` said
   /// \return false: the frame makes no sense; the transport stops reading from this peer
   virtual bool on_frame(const frame_header& header, const frame_extension* extension,
                         const std::byte* payload) noexcept = 0;
@@ -45,7 +47,8 @@ class frame_sink {
 
   /// A `get` or `put` that was `posted` has ended; its memory is the caller's again. Called once
   /// for each, and not after link::let_go.
-  /// \param well false: it failed, and what it should have written is undefined
+  /// \param cookie as `get` or `put` got it
+  /// \param well   false: it failed, and what it should have written is undefined
   virtual void on_transferred([[maybe_unused]] std::uint64_t cookie,
                               [[maybe_unused]] bool well) noexcept {}
 

@@ -34,6 +34,11 @@ struct traits {
   /// Its offers carry descriptors: it reaches only peers on this kernel, over a Unix socket.
   bool shares_memory = false;
 
+  /// Its wire-up messages carry other descriptors than memory files: sockets, devices. A peer that
+  /// sends such ones to a context that has no transport with this trait is given up, because to
+  /// close what another process has opened may block (weft closes it on a thread of its own).
+  bool passes_any_descriptor = false;
+
   /// Frames sent after a `put` do not arrive if the put fails, so a frame that tells of the put
   /// need not wait for the put's end. If the peer has not left in good order by then,
   /// frame_sink::on_broken follows.
