@@ -15,7 +15,8 @@
 #include <string_view>
 #include <thread>
 
-#include "api/core/core.hpp"
+#include "datagram.hpp"
+#include "runtime/progress/engine.hpp"
 #include "support/catch.hpp"
 #include "support/parts.hpp"
 #include "transports/fake/factory.hpp"
@@ -41,11 +42,13 @@ fake::settings slow_and_narrow() {
 }
 
 /// Joins the contexts of this process to one world.
-weft::detail::external_transport fake_transport() {
+weft::transports::factory fake_transport() {
   static fake::world everywhere(slow_and_narrow());
   static std::atomic<fake::node> next{0};
-  return {"fake",
-          [](weft::runtime::engine& e) { return fake::make(everywhere, next.fetch_add(1), e); }};
+  return {"fake", [](weft::transports::services& s, const weft::options&, std::string&) {
+            return fake::make(everywhere, next.fetch_add(1),
+                              static_cast<weft::runtime::engine&>(s));
+          }};
 }
 
 }  // namespace
@@ -63,9 +66,8 @@ context setting::make_context() const {
   o.experimental.chained = chained;
   o.experimental.receiver_first = receiver_first;
   o.experimental.verbs_eager = verbs_eager;
-  if (std::string_view(transport) != "fake") return context(std::move(o));
-  const std::vector<weft::detail::external_transport> guests{fake_transport()};
-  return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
+  o.transport_factories = {fake_transport(), datagram::kind()};
+  return context(std::move(o));
 }
 
 std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.name; }
@@ -99,6 +101,10 @@ const std::vector<setting>& settings() {
       {"tcp, two processes", two_processes, dedicated, "auto", "auto", "tcp"},
       {"tcp, two processes, polling", two_processes, polling, "auto", "auto", "tcp"},
       {"tcp, two processes, interrupt", two_processes, interrupt, "auto", "auto", "tcp"},
+      {"datagram, one process", same_process, dedicated, "auto", "auto", "datagram"},
+      {"datagram, two processes", two_processes, dedicated, "auto", "auto", "datagram"},
+      {"datagram, two processes, polling", two_processes, polling, "auto", "auto", "datagram"},
+      {"datagram, two processes, interrupt", two_processes, interrupt, "auto", "auto", "datagram"},
       {"fake, one process", same_process, dedicated, "auto", "auto", "fake"},
       {"fake, one process, polling", same_process, polling, "auto", "auto", "fake"},
       {"fake, one process, interrupt", same_process, interrupt, "auto", "auto", "fake"},

@@ -11,6 +11,8 @@
 
 #include <weft/weft.hpp>
 
+#include "datagram.hpp"
+
 namespace conformance {
 
 inline weft::options with_lanes(unsigned lanes, const std::string& transport,
@@ -19,6 +21,7 @@ inline weft::options with_lanes(unsigned lanes, const std::string& transport,
   o.standalone = true;
   o.lanes = lanes;
   o.progress = progress;
+  o.transport_factories = {datagram::kind()};
   o.transports = {"self", transport};
   return o;
 }

@@ -25,6 +25,14 @@ if(EXISTS "${prefix}/bin/weft-run")
   run_first_program("${prefix}/bin/weft-run" "${WORK}/first/build/first")
 endif()
 
+# A transport of another library, by the installed interface.
+run(${CMAKE_COMMAND} -S "${SOURCE}/samples/datagram" -B "${WORK}/datagram" -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}"
+  "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build "${WORK}/datagram")
+if(EXISTS "${prefix}/bin/weft-run")
+  run("${prefix}/bin/weft-run" -n 2 "${WORK}/datagram/datagram_hello")
+endif()
+
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
 execute_process(COMMAND pkg-config --cflags --libs --static weft
   OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
