@@ -53,19 +53,24 @@ task<std::vector<candidate>> explain_peer(context& ctx, endpoint to);
 /// An algorithm that a collective of a group can use, and what it costs by the model of the
 /// network that all members share. Costs are for the comparison of algorithms: not measured here.
 struct algorithm_cost {
-  std::string algorithm;  ///< "recursive doubling"
+  std::string algorithm;  ///< "recursive_doubling"
   double microseconds;
+  std::string unfit;    ///< why it cannot be used; empty: it can
+  bool forced = false;  ///< it was asked for: if it can be used, it is
 };
 
-/// The algorithms of a collective, the cheapest first: that one is used. The answer comes from the
-/// function that decides when the collective is called. Any thread.
+/// The algorithms of a collective. The first one is used: the one that was asked for, or the
+/// cheapest. The others follow by cost, and at last those that cannot be used. The answer comes
+/// from the function that decides when the collective is called. Any thread.
 /// \param collective the name of its member in `group`, such as all_reduce
 /// \param bytes of one rank's part: of its buffer in a broadcast or reduction, of what it passes to
 ///        gather, gets from scatter, or sends to one rank in all_to_all; a barrier has none
 /// \param ranks of the group
 /// \param one_host all ranks are on one host
-/// \throws weft::error (invalid_argument): there is no such collective, or no ranks
+/// \param forced   the algorithms that were asked for, as options::experiments::collectives
+/// \throws weft::error (invalid_argument): there is no such collective or algorithm, or no ranks
 std::vector<algorithm_cost> explain_collective(std::string_view collective, std::size_t bytes,
-                                               peer_id ranks, bool one_host);
+                                               peer_id ranks, bool one_host,
+                                               std::string_view forced = {});
 
 }  // namespace weft

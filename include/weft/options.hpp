@@ -193,6 +193,11 @@ struct options {
     chained_fin chained = chained_fin::automatic;
     copy_completion qdma_copy_completion = copy_completion::direct;
 
+    /// Algorithms of collectives in place of those that weft would choose, such as
+    /// "all_reduce:ring,broadcast:chain"; the same in all processes of a group. One that does not
+    /// serve a call, as `weft-info --why all_reduce:8:4` shows, is not used in it.
+    std::string collectives;
+
     /// How eager messages come to this process over verbs. docs/adr/0045-written-frames.md
     eager_operation verbs_eager = eager_operation::send;
   };

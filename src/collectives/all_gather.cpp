@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 
+task<void> pass_around(collective c, mutable_buffer all, division blocks) {
+  const peer_id me = c.rank(), n = c.size();
+  const auto block = [&](peer_id k) { return all.subspan(blocks.begin(k), blocks.size(k)); };
+  for (peer_id s = 0; s + 1 < n; ++s)
+    co_await together(c, c.recv(c.at(-1), block((me + 2 * n - s - 1) % n)),
+                      c.send(c.at(1), block((me + n - s) % n)));
+}
+
+namespace {
+
 /// In step k a rank gets the blocks of the 2^k ranks after those that it has (Bruck et al. 1997).
-task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all) {
+task<void> all_gather_bruck(collective c, const arguments& with) {
+  const const_buffer mine = with.in;
+  const mutable_buffer all = with.out;
   const peer_id me = c.rank(), n = c.size();
   const std::size_t block = mine.size();
   scratch memory(n * block);  // block k is that of rank me + k
@@ -18,13 +30,21 @@ task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all)
     copy(memory.part(k * block, block), all.subspan((me + k) % n * block, block));
 }
 
-task<void> all_gather_ring(collective c, mutable_buffer all, division blocks) {
-  const peer_id me = c.rank(), n = c.size();
-  const auto block = [&](peer_id k) { return all.subspan(blocks.begin(k), blocks.size(k)); };
-  for (peer_id s = 0; s + 1 < n; ++s)
-    co_await together(c, c.recv(c.at(-1), block((me + 2 * n - s - 1) % n)),
-                      c.send(c.at(1), block((me + n - s) % n)));
+task<void> all_gather_ring(collective c, const arguments& with) {
+  const std::size_t block = with.in.size();
+  copy(with.in, with.out.subspan(c.rank() * block, block));
+  return pass_around(c, with.out, division(with.out.size(), block, c.size()));
 }
+
+constexpr algorithm all_gather_algorithms[] = {
+    {"bruck", [](const terms& t) { return t.log_n * t.a + (t.n - 1) * t.m * t.b * 1.5; },
+     serves_always, in_frame<all_gather_bruck>},
+    {"ring", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
+     in_frame<all_gather_ring>}};
+
+}  // namespace
+
+constinit const collective_table all_gather_table{"all_gather", {}, all_gather_algorithms};
 
 }  // namespace weft::collectives
 
@@ -35,13 +55,8 @@ using namespace collectives;
 task<void> detail::all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                               std::uint16_t operation) {
   check_apart(kind::all_gather, mine, all, all.data() + of->rank() * mine.size());
-  const algorithm how = choose({kind::all_gather, mine.size()}, of->shape());
-  return run(std::move(of), {kind::all_gather, how, 0, mine.size(), operation},
-             [=](const collective& c) {
-               if (how == algorithm::bruck) return all_gather_bruck(c, mine, all);
-               copy(mine, all.subspan(c.rank() * mine.size(), mine.size()));
-               return all_gather_ring(c, all, division(all.size(), mine.size(), c.size()));
-             });
+  return perform(std::move(of), {kind::all_gather, mine.size()}, {.in = mine, .out = all},
+                 operation);
 }
 
 }  // namespace weft

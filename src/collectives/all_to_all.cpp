@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 
@@ -13,11 +13,11 @@ std::vector<std::size_t> begins(const std::vector<std::size_t>& parts) {
   return at;
 }
 
-}  // namespace
-
 /// In step k each rank passes on, over a distance of 2^k, the blocks whose way has that bit (Bruck
 /// et al. 1997).
-task<void> all_to_all_bruck(collective c, const_buffer out, mutable_buffer in) {
+task<void> all_to_all_bruck(collective c, const arguments& with) {
+  const const_buffer out = with.in;
+  const mutable_buffer in = with.out;
   const peer_id me = c.rank(), n = c.size();
   const std::size_t block = out.size() / n;
   scratch memory(out.size()), leaving(out.size()), coming(out.size());
@@ -37,8 +37,12 @@ task<void> all_to_all_bruck(collective c, const_buffer out, mutable_buffer in) {
   for (peer_id k = 0; k != n; ++k) copy(of(k), in.subspan((me + n - k) % n * block, block));
 }
 
-task<void> all_to_all_pairwise(collective c, const_buffer out, detail::byte_counts out_parts,
-                               mutable_buffer in, detail::byte_counts in_parts) {
+task<void> all_to_all_pairwise(collective c, const arguments& with) {
+  const const_buffer out = with.in;
+  const mutable_buffer in = with.out;
+  const detail::byte_counts equal(with.in_parts.empty() ? c.size() : 0, out.size() / c.size());
+  const detail::byte_counts& out_parts = with.in_parts.empty() ? equal : with.in_parts;
+  const detail::byte_counts& in_parts = with.in_parts.empty() ? equal : with.out_parts;
   const peer_id me = c.rank(), n = c.size();
   const std::vector<std::size_t> from = begins(out_parts), to = begins(in_parts);
   const auto outgoing = [&](peer_id r) { return out.subspan(from[r], out_parts[r]); };
@@ -54,6 +58,21 @@ task<void> all_to_all_pairwise(collective c, const_buffer out, detail::byte_coun
   }
 }
 
+constexpr algorithm all_to_all_algorithms[] = {
+    // n - 1 exchanges, each with another rank.
+    {"pairwise", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
+     in_frame<all_to_all_pairwise>},
+    // log2 n steps with half of the data.
+    {"bruck", [](const terms& t) { return t.log_n * (t.a + t.n / 2 * t.m * t.b * 2); },
+     [](const collective_size& c, const group_shape& g) {
+       return g.ranks < 3 ? "fewer than 3 ranks" : unfit_for_parts(c, g);
+     },
+     in_frame<all_to_all_bruck>}};
+
+}  // namespace
+
+constinit const collective_table all_to_all_table{"all_to_all", {}, all_to_all_algorithms};
+
 }  // namespace weft::collectives
 
 namespace weft {
@@ -63,20 +82,15 @@ using namespace collectives;
 task<void> detail::all_to_all(communicator_ptr of, const_buffer out, mutable_buffer in) {
   check_apart(kind::all_to_all, out, in);
   const std::size_t block = out.size() / of->size();
-  const algorithm how = choose({kind::all_to_all, block}, of->shape());
-  return run(std::move(of), {kind::all_to_all, how, 0, block}, [=](const collective& c) {
-    if (how == algorithm::bruck) return all_to_all_bruck(c, out, in);
-    const std::vector<std::size_t> parts(c.size(), block);
-    return all_to_all_pairwise(c, out, parts, in, parts);
-  });
+  return perform(std::move(of), {kind::all_to_all, block}, {.in = out, .out = in});
 }
 
 task<void> detail::all_to_all(communicator_ptr of, const_buffer out, byte_counts out_parts,
                               mutable_buffer in, byte_counts in_parts) {
   check_apart(kind::all_to_all, out, in);
-  return run(
-      std::move(of), {kind::all_to_all, algorithm::pairwise, 0, of_parts},
-      [=](const collective& c) { return all_to_all_pairwise(c, out, out_parts, in, in_parts); });
+  return perform(
+      std::move(of), {kind::all_to_all, of_parts},
+      {.in = out, .out = in, .in_parts = std::move(out_parts), .out_parts = std::move(in_parts)});
 }
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft {
 
@@ -12,8 +12,8 @@ namespace {
 /// further on, so that after log2(n) steps each rank has heard from all, directly or not. By
 /// signals, which pass messages that no receive has taken. In one coroutine, as
 /// all_reduce_doubling.
-task<void> disseminate(detail::communicator_ptr group) {
-  const collective c = co_await begin(group, collective_call{});
+task<void> disseminate(detail::communicator_ptr group, collective_call made) {
+  const collective c = co_await begin(group, made);
   communicator& of = c.of();
   std::exception_ptr failure;
   try {
@@ -32,10 +32,21 @@ task<void> disseminate(detail::communicator_ptr group) {
   co_await c.end(std::move(failure));
 }
 
+constexpr algorithm barrier_algorithms[] = {
+    {"dissemination", [](const terms& t) { return t.log_n * t.a; }, serves_always,
+     [](detail::communicator_ptr of, const collective_call& made, arguments) {
+       return disseminate(std::move(of), made);
+     }}};
+
 }  // namespace
+
+constinit const collective_table barrier_table{"barrier", {}, barrier_algorithms};
+
 }  // namespace collectives
 
-task<void> detail::barrier(communicator_ptr of) { return collectives::disseminate(std::move(of)); }
+task<void> detail::barrier(communicator_ptr of) {
+  return collectives::perform(std::move(of), {collectives::kind::barrier, 0}, {});
+}
 
 peer_id detail::rank_in(const collectives::communicator& of) noexcept { return of.rank(); }
 peer_id detail::size_of(const collectives::communicator& of) noexcept { return of.size(); }

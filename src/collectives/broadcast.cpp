@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
+#include <cmath>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 
@@ -18,12 +19,11 @@ struct from_root {
   peer_id n, first, me;
 };
 
-}  // namespace
-
 /// A rank receives from the rank without its lowest bit, and sends to those with a lower bit
 /// instead, the farthest first: so a message crosses into each host once.
-task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root) {
-  const from_root v(c, root);
+task<void> broadcast_binomial(collective c, const arguments& with) {
+  const from_root v(c, with.root);
+  const mutable_buffer data = with.out;
   peer_id span = v.span();
   const bool last = span == 1 || v.me + 1 == v.n;
   if (last) c.leave_background(data.size());
@@ -32,9 +32,24 @@ task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root) {
     if (v.me + span < v.n) co_await together(c, c.send(v.rank(v.me + span), data));
 }
 
+/// The segments of a pipelined chain: equal, up to the last one. The optimum of (s + n - 2)
+/// (a + m/s b) is s = sqrt(m b (n - 2) / a), where `a` includes the handshake: a segment is no
+/// smaller than what is worth one.
+std::size_t chain_segment(std::size_t bytes, const group_shape& g) noexcept {
+  constexpr std::size_t smallest = 128 * 1024;
+  const cost_model cost = model_of(g);
+  const double m = static_cast<double>(bytes);
+  const double segments =
+      std::sqrt(m * cost.per_byte * std::max(1.0, static_cast<double>(g.ranks) - 2) /
+                (cost.latency + cost.handshake));
+  const auto size = static_cast<std::size_t>(m / std::max(1.0, segments));
+  return std::max(smallest, (size + 4095) / 4096 * 4096);
+}
+
 /// Segment k comes in while segment k - 1 goes out.
-task<void> broadcast_chain(collective c, mutable_buffer data, peer_id root) {
-  const from_root v(c, root);
+task<void> broadcast_chain(collective c, const arguments& with) {
+  const from_root v(c, with.root);
+  const mutable_buffer data = with.out;
   const std::size_t size = chain_segment(data.size(), c.of().shape());
   const std::size_t segments = std::max<std::size_t>(1, (data.size() + size - 1) / size);
   const auto segment = [&](std::size_t k) {
@@ -57,8 +72,9 @@ task<void> broadcast_chain(collective c, mutable_buffer data, peer_id root) {
 
 /// Block k belongs to the rank k after the root. In a binomial tree a rank has the blocks from its
 /// own on, up to those of the next rank that its parent sends to.
-task<void> broadcast_scatter_all_gather(collective c, mutable_buffer data, peer_id root) {
-  const from_root v(c, root);
+task<void> broadcast_scatter_all_gather(collective c, const arguments& with) {
+  const from_root v(c, with.root);
+  const mutable_buffer data = with.out;
   const division blocks(data.size(), 1, v.n);
   const auto run = [&](peer_id from, peer_id to) {
     return data.subspan(blocks.begin(from), blocks.begin(to) - blocks.begin(from));
@@ -77,24 +93,45 @@ task<void> broadcast_scatter_all_gather(collective c, mutable_buffer data, peer_
   }
 }
 
+const char* unfit_for_two(const collective_size&, const group_shape& g) {
+  return g.ranks < 3 ? "fewer than 3 ranks" : nullptr;
+}
+
+constexpr algorithm broadcast_algorithms[] = {
+    // A tree of depth log2 n.
+    {"binomial", [](const terms& t) { return t.log_n * t.message(t.m); }, serves_always,
+     in_frame<broadcast_binomial>},
+    // Rank r passes segments on to r + 1.
+    {"chain",
+     [](const terms& t) {
+       const auto size = static_cast<double>(chain_segment(static_cast<std::size_t>(t.m), t.group));
+       const double segments = std::max(1.0, std::ceil(t.m / size));
+       return (segments + t.n - 2) * t.message(t.m / segments);
+     },
+     unfit_for_two, in_frame<broadcast_chain>},
+    // A binomial scatter, then a ring (van de Geijn).
+    {"scatter_all_gather",
+     [](const terms& t) {
+       return t.log_n * (t.message(t.m / 2) - t.m / 2 * t.b) + t.share * t.b +
+              (t.n - 1) * t.message(t.m / t.n);
+     },
+     [](const collective_size& c, const group_shape& g) {
+       if (const char* const why = unfit_for_two(c, g)) return why;
+       return c.bytes < g.ranks ? "fewer bytes than ranks" : nullptr;
+     },
+     in_frame<broadcast_scatter_all_gather>}};
+
+}  // namespace
+
+constinit const collective_table broadcast_table{"broadcast", "from", broadcast_algorithms};
+
 }  // namespace weft::collectives
 
 namespace weft {
 
-using namespace collectives;
-
 task<void> detail::broadcast(communicator_ptr of, mutable_buffer data, peer_id root) {
-  const algorithm how = choose({kind::broadcast, data.size()}, of->shape());
-  return run(std::move(of), {kind::broadcast, how, root, data.size()}, [=](const collective& c) {
-    switch (how) {
-      case algorithm::chain:
-        return broadcast_chain(c, data, root);
-      case algorithm::scatter_all_gather:
-        return broadcast_scatter_all_gather(c, data, root);
-      default:
-        return broadcast_binomial(c, data, root);
-    }
-  });
+  return collectives::perform(std::move(of), {collectives::kind::broadcast, data.size()},
+                              {.out = data, .root = root});
 }
 
 }  // namespace weft

@@ -7,16 +7,14 @@
 
 #include <weft/detail/collective_ops.hpp>
 
+#include "collectives/algorithm.hpp"
+
 namespace weft::collectives {
 
 namespace {
 
 constexpr unsigned rank_bits = 23;
 constexpr std::uint64_t rank_mask = (std::uint64_t{1} << rank_bits) - 1;
-
-bool has_root(kind k) noexcept {
-  return k == kind::broadcast || k == kind::reduce || k == kind::gather || k == kind::scatter;
-}
 
 std::string describe_operation(std::uint16_t name) {
   if (name == 0) return {};
@@ -29,9 +27,9 @@ std::string describe_operation(std::uint16_t name) {
 /// Odd factors, so that a difference in one thing only, other than the sizes, is one of the result.
 std::uint64_t fingerprint(const collective_call& c) noexcept {
   constexpr unsigned hash_bits = 9;
-  std::uint64_t h = (c.bytes << 4 | static_cast<std::uint64_t>(c.how)) * 0x9e3779b97f4a7c15u;
+  std::uint64_t h = c.bytes * 0x9e3779b97f4a7c15u;
   h = (h ^ h >> 32) * 0xbf58476d1ce4e5b9u;
-  const std::uint64_t of_rest = (h >> (64 - hash_bits)) + c.root +
+  const std::uint64_t of_rest = (h >> (64 - hash_bits)) + c.root + std::uint64_t{c.how} * 73 +
                                 std::uint64_t{c.operation & 0xffu} * 37 +
                                 std::uint64_t{c.operation} / 256 * 101;
   const auto what = static_cast<std::uint64_t>(c.what);
@@ -43,10 +41,14 @@ std::string describe(const collective_call& c) {
   std::string text(name_of(c.what));
   text +=
       c.bytes == of_parts ? " of parts of different sizes" : fmt::format(" of {} bytes", c.bytes);
-  if (has_root(c.what))
-    text += fmt::format(" {} root {}",
-                        c.what == kind::reduce || c.what == kind::gather ? "to" : "from", c.root);
+  if (const std::string_view root_is = table_of(c.what).root_is; !root_is.empty())
+    text += fmt::format(" {} root {}", root_is, c.root);
   return text + describe_operation(c.operation);
+}
+
+std::string_view algorithm_of(const collective_call& c) noexcept {
+  const auto all = table_of(c.what).algorithms;
+  return all[std::min<std::size_t>(c.how, all.size() - 1)].name;
 }
 
 namespace {
@@ -72,8 +74,7 @@ proto::group_statement statement::packed(proto::statement_use use) const noexcep
 
 statement statement::unpack(const proto::group_statement& words) noexcept {
   const auto what = static_cast<kind>(std::min<std::uint64_t>(words.first >> 60, kinds - 1));
-  const auto how =
-      static_cast<algorithm>(std::min<std::uint64_t>(words.first >> 56 & 15, algorithms - 1));
+  const auto how = static_cast<std::uint8_t>(words.first >> 56 & 15);
   const std::uint64_t last = words.first & rank_mask;
   const bool is_long = has_long_number(words.use);
   return {is_long ? no_peer : static_cast<peer_id>(last),

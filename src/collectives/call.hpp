@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "collectives/select.hpp"
 #include "proto/groups/group_table.hpp"
@@ -13,7 +14,7 @@ namespace weft::collectives {
 /// One collective, as far as all members have to agree on it.
 struct collective_call {
   kind what = kind::barrier;
-  algorithm how = algorithm::dissemination;
+  std::uint8_t how = 0;  ///< the algorithm's place in the table of its collective
   peer_id root = 0;
   std::uint64_t bytes = 0;      ///< of one rank's part; of_parts
   std::uint16_t operation = 0;  ///< detail::reduction::name, or that of a split
@@ -21,16 +22,15 @@ struct collective_call {
   friend bool operator==(const collective_call&, const collective_call&) = default;
 };
 
-/// Parts of different sizes: each pair of members agrees on that of its own.
-inline constexpr std::uint64_t of_parts = (std::uint64_t{1} << 48) - 1;
-
 /// For the tag of the call's messages: different for calls of different kinds, or that differ only
-/// in the root (modulo 512), and for nearly all that differ only in the operation. Others are equal
-/// once in 512 times; then the sizes of the messages show it. 0: a barrier.
+/// in the root (modulo 512) or the algorithm, and for nearly all that differ only in the operation.
+/// Others are equal once in 512 times; then the sizes of the messages show it. 0: a barrier.
 std::uint64_t fingerprint(const collective_call& c) noexcept;
 
 /// "broadcast of 600000 bytes from root 0"
 std::string describe(const collective_call& c);
+/// The name of its algorithm.
+std::string_view algorithm_of(const collective_call& c) noexcept;
 
 /// That a member has called something.
 struct statement {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/collective.hpp"
 
+#include "collectives/algorithm.hpp"
+
 namespace weft::collectives {
 
 void collective::ending::throw_failure() {
@@ -12,6 +14,25 @@ void collective::ending::throw_failure() {
     static_cast<void>(of_.of().fail(error(errc::refused, e.what())));
     throw;  // the application's own: of an operation of a reduction, or no memory
   }
+}
+
+task<void> perform(detail::communicator_ptr of, const collective_size& c, arguments with,
+                   std::uint16_t operation) {
+  const std::uint8_t how = choose(c, of->shape());
+  const collective_call made{c.what, how, with.root, c.bytes, operation};
+  return table_of(c.what).algorithms[how].body(std::move(of), made, std::move(with));
+}
+
+task<void> run(detail::communicator_ptr of, collective_call made, arguments with,
+               algorithm_steps steps) {
+  const collective now = co_await begin(of, made);
+  std::exception_ptr failure;
+  try {
+    co_await steps(now, with);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await now.end(std::move(failure));
 }
 
 }  // namespace weft::collectives

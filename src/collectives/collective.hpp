@@ -16,7 +16,7 @@ namespace weft::collectives {
 /// One collective at one member, from its beginning to its end. Between the two the coroutine is on
 /// the background executor, so that it moves while the application computes. A plain value that
 /// algorithms copy; the communicator lives until the end.
-/// `run` does all of it.
+/// `run` (algorithm.hpp) does all of it.
 class collective {
  public:
   collective(communicator& of, task_environment* where, const collective_call& made)
@@ -123,21 +123,5 @@ class begin {
   const collective_call made_;
   task_environment* where_ = nullptr;
 };
-
-/// One collective, from its beginning to its end.
-/// \param made  what it is: equal at all members
-/// \param steps called with the collective once it has begun; returns the task of an algorithm,
-///        which may refer to what `steps` holds
-template <class Steps>
-task<void> run(detail::communicator_ptr of, collective_call made, Steps steps) {
-  collective now = co_await begin(of, made);
-  std::exception_ptr failure;
-  try {
-    co_await steps(now);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  co_await now.end(std::move(failure));
-}
 
 }  // namespace weft::collectives

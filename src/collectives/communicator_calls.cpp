@@ -155,6 +155,14 @@ std::string communicator::explain_calls() const {
   };
   const statement &one = disagreement_[0], &other = disagreement_[1];
   std::string text;
+  collective_call as_one = other.made;
+  as_one.how = one.made.how;
+  if (one.rank != no_peer && other.rank != no_peer && as_one == one.made)
+    return fmt::format(
+        "{} called {} by the algorithm {}, {} by {}: WEFT_COLLECTIVES has to be the same in all "
+        "processes of a group. No collective of this group works any more",
+        name(one.rank), describe(one.made), algorithm_of(one.made), name(other.rank),
+        algorithm_of(other.made));
   if (one.rank == no_peer)
     text = "members of the group made different calls";
   else if (other.rank == no_peer)

@@ -5,7 +5,7 @@
 
 #include <weft/coro/scope.hpp>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 
@@ -30,10 +30,10 @@ void rotate_blocks(const tree& t, std::size_t block, Copy copy_block) {
   for (peer_id k = 0; k != t.n; ++k) copy_block(k * block, t.rank(k) * block);
 }
 
-}  // namespace
-
-task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, peer_id root) {
-  const tree t(c, root);
+task<void> gather_binomial(collective c, const arguments& with) {
+  const tree t(c, with.root);
+  const const_buffer mine = with.in;
+  const mutable_buffer all = with.out;
   const std::size_t block = mine.size();
   scratch memory(t.below(t.me, t.span) * block);
   copy(mine, memory.part(0, block));
@@ -49,8 +49,10 @@ task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, 
   });
 }
 
-task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine, peer_id root) {
-  const tree t(c, root);
+task<void> scatter_binomial(collective c, const arguments& with) {
+  const tree t(c, with.root);
+  const const_buffer all = with.in;
+  const mutable_buffer mine = with.out;
   const std::size_t block = mine.size();
   scratch memory(t.below(t.me, t.span) * block);
   if (t.me == 0)
@@ -66,52 +68,65 @@ task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine,
   copy(memory.part(0, block), mine);
 }
 
-namespace {
-
 task<void> take_part(collective c, peer_id from, mutable_buffer place) {
   co_await together(c, c.recv(from, place));
 }
 
-}  // namespace
-
-task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
-                         detail::byte_counts parts, peer_id root) {
-  if (c.rank() != root) {
-    co_await together(c, c.send(root, mine));
+task<void> gather_linear(collective c, const arguments& with) {
+  if (c.rank() != with.root) {
+    co_await together(c, c.send(with.root, with.in));
     co_return;
   }
   task_environment& here = co_await current_environment();
   scope receives(here);
   std::size_t at = 0;
-  for (peer_id r = 0; r != c.size(); at += parts[r++]) {
-    const mutable_buffer place = all.subspan(at, parts[r]);
-    if (r == root)
-      copy(mine, place);
+  for (peer_id r = 0; r != c.size(); ++r) {
+    const std::size_t size = with.out_parts.empty() ? with.in.size() : with.out_parts[r];
+    const mutable_buffer place = with.out.subspan(at, size);
+    at += size;
+    if (r == with.root)
+      copy(with.in, place);
     else
       receives.start(take_part(c, r, place));
   }
   co_await receives.join();
 }
 
-task<void> scatter_linear(collective c, const_buffer all, detail::byte_counts parts,
-                          mutable_buffer mine, peer_id root) {
-  if (c.rank() != root) {
-    co_await together(c, c.recv(root, mine));
+task<void> scatter_linear(collective c, const arguments& with) {
+  if (c.rank() != with.root) {
+    co_await together(c, c.recv(with.root, with.out));
     co_return;
   }
   task_environment& here = co_await current_environment();
   scope sends(here);
   std::size_t from = 0;
   for (peer_id r = 0; r != c.size(); ++r) {
-    const const_buffer part = all.subspan(from, parts[r]);
-    from += parts[r];
-    if (r == root)
-      copy(part, mine);
+    const std::size_t size = with.in_parts.empty() ? with.out.size() : with.in_parts[r];
+    const const_buffer part = with.in.subspan(from, size);
+    from += size;
+    if (r == with.root)
+      copy(part, with.out);
     else
       sends.start(c.send(r, part));
   }
   co_await sends.join();
 }
+
+double of_tree(const terms& t) { return t.log_n * t.a + (t.n - 1) * t.m * t.b * 1.5; }
+double of_root(const terms& t) { return (t.n - 1) * (t.a / 4 + t.m * t.b) + t.a; }
+
+// Linear: the root with every rank at once. First, as it serves parts of different sizes, too.
+constexpr algorithm gather_algorithms[] = {
+    {"linear", of_root, serves_always, in_frame<gather_linear>},
+    {"binomial", of_tree, unfit_for_parts, in_frame<gather_binomial>}};
+constexpr algorithm scatter_algorithms[] = {
+    {"linear", of_root, serves_always, in_frame<scatter_linear>},
+    {"binomial", of_tree, unfit_for_parts, in_frame<scatter_binomial>}};
+
+}  // namespace
+
+constinit const collective_table gather_table{"gather", "to", gather_algorithms};
+constinit const collective_table scatter_table{"scatter", "from", scatter_algorithms};
 
 }  // namespace weft::collectives
 
@@ -131,35 +146,29 @@ const std::byte* place_of(const std::byte* all, const detail::byte_counts& parts
 task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                           peer_id root) {
   if (of->rank() == root) check_apart(kind::gather, mine, all, all.data() + root * mine.size());
-  const algorithm how = choose({kind::gather, mine.size()}, of->shape());
-  return run(std::move(of), {kind::gather, how, root, mine.size()}, [=](const collective& c) {
-    if (how == algorithm::binomial) return gather_binomial(c, mine, all, root);
-    return gather_linear(c, mine, all, std::vector<std::size_t>(c.size(), mine.size()), root);
-  });
+  return perform(std::move(of), {kind::gather, mine.size()},
+                 {.in = mine, .out = all, .root = root});
 }
 
 task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                           byte_counts parts, peer_id root) {
   if (of->rank() == root) check_apart(kind::gather, mine, all, place_of(all.data(), parts, root));
-  return run(std::move(of), {kind::gather, algorithm::linear, root, of_parts},
-             [=](const collective& c) { return gather_linear(c, mine, all, parts, root); });
+  return perform(std::move(of), {kind::gather, of_parts},
+                 {.in = mine, .out = all, .root = root, .out_parts = std::move(parts)});
 }
 
 task<void> detail::scatter(communicator_ptr of, const_buffer all, mutable_buffer mine,
                            peer_id root) {
   if (of->rank() == root) check_apart(kind::scatter, mine, all, all.data() + root * mine.size());
-  const algorithm how = choose({kind::scatter, mine.size()}, of->shape());
-  return run(std::move(of), {kind::scatter, how, root, mine.size()}, [=](const collective& c) {
-    if (how == algorithm::binomial) return scatter_binomial(c, all, mine, root);
-    return scatter_linear(c, all, std::vector<std::size_t>(c.size(), mine.size()), mine, root);
-  });
+  return perform(std::move(of), {kind::scatter, mine.size()},
+                 {.in = all, .out = mine, .root = root});
 }
 
 task<void> detail::scatter(communicator_ptr of, const_buffer all, byte_counts parts,
                            mutable_buffer mine, peer_id root) {
   if (of->rank() == root) check_apart(kind::scatter, mine, all, place_of(all.data(), parts, root));
-  return run(std::move(of), {kind::scatter, algorithm::linear, root, of_parts},
-             [=](const collective& c) { return scatter_linear(c, all, parts, mine, root); });
+  return perform(std::move(of), {kind::scatter, of_parts},
+                 {.in = all, .out = mine, .root = root, .in_parts = std::move(parts)});
 }
 
 }  // namespace weft

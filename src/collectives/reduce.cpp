@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 
+namespace {
+
 /// Up a binomial tree to rank 0, whose operands are in the order of ranks, and from there to the
 /// root.
-task<void> reduce_binomial(collective c, const_buffer mine, mutable_buffer result,
-                           const reduction& how, peer_id root) {
+task<void> reduce_binomial(collective c, const arguments& with) {
+  const const_buffer mine = with.in;
+  const mutable_buffer result = with.out;
+  const reduction& how = with.how;
+  const peer_id root = with.root;
   const peer_id me = c.rank(), n = c.size();
   const bool commutes = how.commutative;
   // A commutative operation may begin at the root.
@@ -33,8 +38,11 @@ task<void> reduce_binomial(collective c, const_buffer mine, mutable_buffer resul
 }
 
 /// Reduces in a ring, so that each rank has one block of the result, and gathers the blocks.
-task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, const reduction& how,
-                       peer_id root) {
+task<void> reduce_ring(collective c, const arguments& with) {
+  const const_buffer mine = with.in;
+  const mutable_buffer result = with.out;
+  const reduction& how = with.how;
+  const peer_id root = with.root;
   const peer_id me = c.rank(), n = c.size();
   const division blocks(mine.size(), how.element, n);
   scratch memory(blocks.size(0) * 2);
@@ -61,6 +69,16 @@ task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, c
   }
 }
 
+constexpr algorithm reduce_algorithms[] = {
+    {"binomial", [](const terms& t) { return t.log_n * (t.a + t.m * (t.b + t.c)); }, serves_always,
+     in_frame<reduce_binomial>},
+    {"ring", [](const terms& t) { return 2 * (t.n - 1) * t.a + t.share * (2 * t.b + t.c); },
+     unfit_for_blocks, in_frame<reduce_ring>}};
+
+}  // namespace
+
+constinit const collective_table reduce_table{"reduce", "to", reduce_algorithms};
+
 }  // namespace weft::collectives
 
 namespace weft {
@@ -70,12 +88,9 @@ using namespace collectives;
 task<void> detail::reduce(communicator_ptr of, const_buffer mine, mutable_buffer result,
                           reduction how, peer_id root) {
   if (of->rank() == root) check_apart(kind::reduce, mine, result, result.data());
-  const algorithm chosen = choose({kind::reduce, mine.size(), how.commutative}, of->shape());
-  return run(std::move(of), {kind::reduce, chosen, root, mine.size(), how.name},
-             [=](const collective& c) {
-               return chosen == algorithm::ring ? reduce_ring(c, mine, result, how, root)
-                                                : reduce_binomial(c, mine, result, how, root);
-             });
+  const collective_size size{kind::reduce, mine.size(), how.commutative};
+  const std::uint16_t name = how.name;
+  return perform(std::move(of), size, {mine, result, root, std::move(how)}, name);
 }
 
 }  // namespace weft

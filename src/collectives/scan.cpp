@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 
+namespace {
+
 /// In step k a rank has the reduction of the 2^k ranks up to its own (Hillis, Steele 1986).
-task<void> scan_doubling(collective c, mutable_buffer data, const reduction& how) {
+task<void> scan_doubling(collective c, const arguments& with) {
+  const mutable_buffer data = with.out;
   const peer_id me = c.rank(), n = c.size();
   scratch theirs(data.size());
   for (std::uint64_t d = 1; d < n; d *= 2) {
@@ -16,9 +19,17 @@ task<void> scan_doubling(collective c, mutable_buffer data, const reduction& how
       co_await together(c, c.send(to, data));
     else if (takes)
       co_await together(c, c.recv(from, theirs.all()));
-    if (takes) how(theirs.all(), data, data.data());
+    if (takes) with.how(theirs.all(), data, data.data());
   }
 }
+
+constexpr algorithm scan_algorithms[] = {
+    {"recursive_doubling", [](const terms& t) { return t.log_n * (t.a + t.m * (t.b + t.c)); },
+     serves_always, in_frame<scan_doubling>}};
+
+}  // namespace
+
+constinit const collective_table scan_table{"scan", {}, scan_algorithms};
 
 }  // namespace weft::collectives
 
@@ -27,8 +38,9 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::scan(communicator_ptr of, mutable_buffer data, reduction how) {
-  const collective_call made{kind::scan, algorithm::recursive_doubling, 0, data.size(), how.name};
-  return run(std::move(of), made, [=](const collective& c) { return scan_doubling(c, data, how); });
+  const collective_size size{kind::scan, data.size(), how.commutative};
+  const std::uint16_t name = how.name;
+  return perform(std::move(of), size, {.out = data, .how = std::move(how)}, name);
 }
 
 }  // namespace weft

@@ -2,8 +2,9 @@
 // Which algorithm a collective uses: pure functions of what all members know.
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <span>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -11,12 +12,9 @@
 
 namespace weft::collectives {
 
-/// What all members of a group know of it, and agree on.
-struct group_shape {
-  peer_id ranks = 1;
-  bool one_host = true;  ///< all share memory
-};
+struct algorithm;
 
+/// In the order of the words of a statement (docs/wire-format.md).
 enum class kind : std::uint8_t {
   barrier,
   broadcast,
@@ -29,25 +27,31 @@ enum class kind : std::uint8_t {
   scan
 };
 
-inline constexpr std::size_t kinds = 9, algorithms = 10;
-
-enum class algorithm : std::uint8_t {
-  dissemination,       ///< barrier: rank r signals r + 2^k in step k
-  binomial,            ///< a tree of depth log2 n
-  chain,               ///< r passes segments on to r + 1
-  scatter_all_gather,  ///< a binomial scatter, then a ring (van de Geijn)
-  recursive_doubling,  ///< exchanges with r xor 2^k
-  rabenseifner,        ///< recursive halving of the data, then doubling
-  ring,                ///< n - 1 steps with both neighbours
-  bruck,               ///< log2 n steps with half of the data
-  pairwise,            ///< n - 1 exchanges, each with another rank
-  linear               ///< the root with every rank at once
-};
+inline constexpr std::size_t kinds = 9;
 
 std::string_view name_of(kind k) noexcept;
-std::string_view name_of(algorithm a) noexcept;
 /// \return false: there is no collective with this name
 bool find_kind(std::string_view name, kind& found) noexcept;
+
+/// For each kind the algorithm that was asked for: one more than its place in the table; 0: none.
+using forced_choices = std::array<std::uint8_t, kinds>;
+
+/// What all members of a group know of it, and agree on.
+struct group_shape {
+  peer_id ranks = 1;
+  bool one_host = true;        ///< all share memory
+  forced_choices forced = {};  ///< of WEFT_COLLECTIVES
+};
+
+/// Parts of different sizes: each pair of members agrees on that of its own.
+inline constexpr std::uint64_t of_parts = (std::uint64_t{1} << 48) - 1;
+
+/// What a collective does, as far as the choice depends on it.
+struct collective_size {
+  kind what;
+  std::uint64_t bytes;      ///< of one rank's part; of_parts
+  bool commutative = true;  ///< of a reduction
+};
 
 /// The costs by which the choice is made, in microseconds: those of a message of no bytes, of the
 /// handshake of a long one, of a byte that crosses, and of a byte that is reduced (latency, gap and
@@ -60,25 +64,19 @@ struct cost_model {
 };
 cost_model model_of(const group_shape& g) noexcept;
 
-/// What a collective does, as far as the choice depends on it.
-struct collective_size {
-  kind what;
-  std::size_t bytes;        ///< of one rank's part
-  bool commutative = true;  ///< of a reduction
-};
-
 struct candidate {
-  algorithm how;
+  const algorithm* how;
   double microseconds;
+  const char* unfit = nullptr;  ///< why it cannot be used; null: it can
+  bool forced = false;          ///< WEFT_COLLECTIVES asks for it
 };
 
-/// Every algorithm that can be used, with its cost; the first one is the choice, and the others
-/// follow by cost. \throws std::bad_alloc
+/// Every algorithm of a collective: first the choice, then those that can be used by cost, then the
+/// others. \throws std::bad_alloc
 std::vector<candidate> candidates(const collective_size& c, const group_shape& g);
-/// The choice, without a list.
-algorithm choose(const collective_size& c, const group_shape& g) noexcept;
 
-/// The segments of a pipelined chain: equal, up to the last one.
-std::size_t chain_segment(std::size_t bytes, const group_shape& g) noexcept;
+/// The choice, as its place in the collective's table: the algorithm that was asked for, if it
+/// serves; else the cheapest one that does.
+std::uint8_t choose(const collective_size& c, const group_shape& g) noexcept;
 
 }  // namespace weft::collectives

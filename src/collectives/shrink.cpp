@@ -117,7 +117,8 @@ task<detail::communicator_ptr> shrink(detail::communicator_ptr whole, member_vie
     const auto place = std::find(left.begin(), left.end(), self) - left.begin();
     if (place == static_cast<std::ptrdiff_t>(left.size()))
       throw error(errc::closed, "this process has left the job, or others have lost it");
-    const group_shape shape{static_cast<peer_id>(left.size()), old.shape().one_host};
+    group_shape shape = old.shape();
+    shape.ranks = static_cast<peer_id>(left.size());
     const std::uint64_t members = communicator::member_hash(left);
     const std::uint64_t attempt = old.next_shrink(members);
     auto next =

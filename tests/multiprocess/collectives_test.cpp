@@ -2,10 +2,12 @@
 // Groups and collectives of whole jobs: programs/collectives.cpp, collective_misuse.cpp.
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <string>
 
+#include "collectives/algorithm.hpp"
 #include "support/catch.hpp"
 #include "support/transports.hpp"
 
@@ -16,11 +18,13 @@ struct collectives_end {
   std::string said;
 };
 
-collectives_end run_collectives(const std::string& transport, const std::string& ranks,
-                                const std::string& what, const std::string& mode = "dedicated") {
+/// \param algorithms WEFT_COLLECTIVES
+collectives_end run_job(const std::string& transport, const std::string& ranks,
+                        const std::string& program, const std::string& mode,
+                        const std::string& algorithms) {
   const std::string command = "WEFT_PROGRESS=" + mode + " WEFT_TRANSPORTS=self," + transport +
-                              " exec timeout 100 " + WEFT_TEST_BIN_DIR "/weft-run -n " + ranks +
-                              " " + WEFT_TEST_BIN_DIR "/tests/" + what + " 2>&1";
+                              " WEFT_COLLECTIVES=" + algorithms + " exec timeout 100 " +
+                              WEFT_TEST_BIN_DIR "/weft-run -n " + ranks + " " + program + " 2>&1";
   FILE* const output = ::popen(command.c_str(), "r");
   REQUIRE(output);
   collectives_end end;
@@ -28,6 +32,22 @@ collectives_end run_collectives(const std::string& transport, const std::string&
   const int status = ::pclose(output);
   end.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return end;
+}
+
+collectives_end run_collectives(const std::string& transport, const std::string& ranks,
+                                const std::string& what, const std::string& mode = "dedicated",
+                                const std::string& algorithms = "") {
+  return run_job(transport, ranks, WEFT_TEST_BIN_DIR "/tests/" + what, mode, algorithms);
+}
+
+/// The length of the longest table.
+std::size_t most_algorithms() {
+  std::size_t most = 0;
+  for (std::size_t k = 0; k != weft::collectives::kinds; ++k)
+    most = std::max(
+        most,
+        weft::collectives::table_of(static_cast<weft::collectives::kind>(k)).algorithms.size());
+  return most;
 }
 
 }  // namespace
@@ -46,6 +66,36 @@ TEST_CASE("collectives: a power of two of ranks, in every mode") {
       run_collectives(weft::tests::transports().front(), "4", "collectives results", mode);
   CAPTURE(mode, end.said);
   CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: every result is right by every algorithm in the tables") {
+  // Of each collective the algorithm at that place in its table.
+  std::string all;
+  const auto place = GENERATE(range(std::size_t{0}, most_algorithms()));
+  for (std::size_t k = 0; k != weft::collectives::kinds; ++k) {
+    const auto& table = weft::collectives::table_of(static_cast<weft::collectives::kind>(k));
+    const auto& one = table.algorithms[std::min(place, table.algorithms.size() - 1)];
+    all += (all.empty() ? "" : ",") + std::string(table.name) + ":" + std::string(one.name);
+  }
+  const std::string ranks = WEFT_TEST_SANITIZED ? "3" : GENERATE("1", "2", "3", "4", "5");
+  const collectives_end end = run_collectives(weft::tests::transports().front(), ranks,
+                                              "collectives results", "dedicated", all);
+  CAPTURE(all, ranks, end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: members that are asked to use different algorithms all learn of it") {
+  const std::string shell =
+      "sh -c '[ $WEFT_RANK != 1 ] || export WEFT_COLLECTIVES=all_reduce:ring; "
+      "exec " WEFT_TEST_BIN_DIR "/tests/collectives results'";
+  const collectives_end end = run_job(weft::tests::transports().front(), "3", shell, "dedicated",
+                                      "all_reduce:recursive_doubling");
+  CAPTURE(end.said);
+  CHECK(end.status == 1);
+  for (const char* rank : {"0", "1", "2"})
+    CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank + " failed: "));
+  CHECK_THAT(end.said, weft::tests::contains("by the algorithm "));
+  CHECK_THAT(end.said, weft::tests::contains("WEFT_COLLECTIVES has to be the same"));
 }
 
 TEST_CASE("collectives: they move while all ranks compute") {

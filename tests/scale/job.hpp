@@ -40,7 +40,8 @@ struct known_peers {
 /// first sends to another one: setting up connections takes no virtual time here. One thread.
 class job final : weft::pollable {
  public:
-  job(const network& net, peer_id ranks);
+  /// \param forced algorithms in place of those that weft chooses
+  job(const network& net, peer_id ranks, const weft::collectives::forced_choices& forced = {});
   ~job() override;
   job(const job&) = delete;
   job& operator=(const job&) = delete;

@@ -33,8 +33,8 @@ std::string table_head() {
 
 std::string table_line(const finding& f) {
   return fmt::format(
-      layout, name_of(f.what.what), size_text(f.what.bytes), f.ranks, name_of(f.how),
-      f.chosen ? '*' : ' ', microseconds(f.cost.microseconds), microseconds(f.bound.least()),
+      layout, name_of(f.what.what), size_text(f.what.bytes), f.ranks, f.how, f.chosen ? '*' : ' ',
+      microseconds(f.cost.microseconds), microseconds(f.bound.least()),
       fmt::format("{:.2f}", f.ratio()), microseconds(f.predicted),
       fmt::format("{:.1f}", static_cast<double>(f.cost.total.frames) / f.ranks),
       f.cost.total.bytes / f.ranks, f.cost.total.leaving / f.ranks,
@@ -46,7 +46,7 @@ std::string json_line(const finding& f) {
   const nlohmann::json line{{"collective", name_of(f.what.what)},
                             {"bytes", f.what.bytes},
                             {"ranks", f.ranks},
-                            {"algorithm", name_of(f.how)},
+                            {"algorithm", f.how},
                             {"chosen", f.chosen},
                             {"us", f.cost.microseconds},
                             {"bound_us", f.bound.least()},

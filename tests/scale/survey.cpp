@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scale/survey.hpp"
 
+#include "collectives/algorithm.hpp"
+
 namespace scale {
 
 std::vector<work> wishes::usual_works() {
@@ -13,13 +15,17 @@ namespace {
 
 finding measure(const wishes& w, const work& what, peer_id ranks,
                 const weft::collectives::candidate& by, bool chosen) {
-  job all(w.machine, ranks);
+  weft::collectives::forced_choices asked{};
+  const auto table = weft::collectives::table_of(what.what).algorithms;
+  asked[static_cast<std::size_t>(what.what)] = static_cast<std::uint8_t>(by.how - table.data() + 1);
+  job all(w.machine, ranks, chosen ? weft::collectives::forced_choices{} : asked);
   exercise data(all, what);
   all.begin_to_know();
-  finding f{what, ranks, by.how, chosen, by.microseconds, {}, bound_of(what, w.machine, ranks), {}};
-  data.run(by.how);
+  finding f{
+      what, ranks, by.how->name, chosen, by.microseconds, {}, bound_of(what, w.machine, ranks), {}};
+  data.run();
   f.known = all.known();
-  f.cost = data.run(by.how);
+  f.cost = data.run();
   return f;
 }
 
@@ -32,7 +38,8 @@ void survey(const wishes& w, const std::function<void(const finding&)>& found) {
       const weft::collectives::group_shape shape{ranks, ranks <= w.machine.places.per_host()};
       bool chosen = true;  // the first one
       for (const auto& by : weft::collectives::candidates({what.what, what.bytes}, shape)) {
-        const bool too_long = messages_of(what.what, by.how, ranks) * ranks > w.most_messages;
+        if (by.unfit) continue;
+        const bool too_long = messages_of(what.what, by.how->name, ranks) * ranks > w.most_messages;
         if (chosen || (w.all_algorithms && !too_long)) found(measure(w, what, ranks, by, chosen));
         chosen = false;
       }

@@ -27,7 +27,7 @@ struct wishes {
 struct finding {
   work what;
   peer_id ranks = 0;
-  algorithm how{};
+  std::string_view how;
   bool chosen = false;
   double predicted = 0;  ///< µs, by the cost model of the choice
   outcome cost;          ///< of a second run, when all connections are there

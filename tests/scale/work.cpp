@@ -9,7 +9,6 @@
 namespace scale {
 
 namespace c = weft::collectives;
-using c::collective;
 using weft::const_buffer;
 using weft::mutable_buffer;
 using weft::task;
@@ -36,16 +35,7 @@ mutable_buffer writable(std::vector<std::uint64_t>& v) {
 }
 const_buffer readable(const std::vector<std::uint64_t>& v) { return std::as_bytes(std::span(v)); }
 
-task<void> refuse() {
-  throw std::invalid_argument("there is no such algorithm for this collective");
-  co_return;
-}
-
 }  // namespace
-
-algorithm choice_of(const work& w, const job& j) {
-  return c::choose({w.what, w.bytes}, j.group(0)->shape());
-}
 
 std::size_t memory_of(const work& w, peer_id ranks) noexcept {
   const std::size_t n = ranks;
@@ -59,32 +49,48 @@ std::size_t memory_of(const work& w, peer_id ranks) noexcept {
   }
 }
 
-std::size_t messages_of(kind what, algorithm how, peer_id ranks) noexcept {
+std::size_t messages_of(kind what, std::string_view how, peer_id ranks) noexcept {
   const auto logarithm = static_cast<std::size_t>(std::bit_width(ranks));
-  switch (how) {
-    case algorithm::ring:
-      return what == kind::all_reduce ? 2 * ranks : ranks;
-    case algorithm::pairwise:
-    case algorithm::scatter_all_gather:
-      return ranks;
-    case algorithm::rabenseifner:
-      return 2 * logarithm;
-    default:
-      return logarithm;
-  }
+  if (how == "ring") return what == kind::all_reduce ? 2 * ranks : ranks;
+  if (how == "pairwise" || how == "scatter_all_gather" || how == "linear") return ranks;
+  return how == "rabenseifner" ? 2 * logarithm : logarithm;
 }
 
-exercise::exercise(job& j, const work& w)
-    : job_(j), work_(w), words_(w.bytes / sizeof(word)), ranks_(j.size()) {
+exercise::exercise(job& j, const work& w, peer_id root)
+    : job_(j), work_(w), words_(w.bytes / sizeof(word)), root_(root), ranks_(j.size()) {
   const std::size_t n = j.size();
   for (peer_id r = 0; r != n; ++r) {
     buffers& b = ranks_[r];
-    if (w.what == kind::all_gather) b.out.resize(words_);
-    if (w.what == kind::all_to_all) b.out.resize(words_ * n);
-    if (w.what == kind::all_gather || w.what == kind::all_to_all)
-      b.in.resize(words_ * n);
-    else
-      b.in.resize(words_);
+    const std::size_t of_root = r == root_ ? n : 0;
+    switch (w.what) {
+      case kind::barrier:
+        break;
+      case kind::broadcast:
+      case kind::all_reduce:
+      case kind::scan:
+        b.in.resize(words_);
+        break;
+      case kind::reduce:
+        b.out.resize(words_);
+        b.in.resize(r == root_ ? words_ : 0);
+        break;
+      case kind::gather:
+        b.out.resize(words_);
+        b.in.resize(words_ * of_root);
+        break;
+      case kind::scatter:
+        b.out.resize(words_ * of_root);
+        b.in.resize(words_);
+        break;
+      case kind::all_gather:
+        b.out.resize(words_);
+        b.in.resize(words_ * n);
+        break;
+      case kind::all_to_all:
+        b.out.resize(words_ * n);
+        b.in.resize(words_ * n);
+        break;
+    }
     b.sum = {sizeof(word), true, &clocked_sum::combine,
              std::make_shared<clocked_sum>(clocked_sum{j.way(), r})};
   }
@@ -97,14 +103,19 @@ exercise::word exercise::value(peer_id from, peer_id to, std::size_t i) const no
 
 /// What `r` has to have at place `i` of its result.
 exercise::word exercise::expected(peer_id r, std::size_t i) const noexcept {
-  const word n = job_.size();
+  const word n = work_.what == kind::scan ? r + 1 : job_.size();
   switch (work_.what) {
     case kind::broadcast:
-      return value(0, 0, i);
+      return value(root_, 0, i);
+    case kind::reduce:
     case kind::all_reduce:
+    case kind::scan:
       return n * (n + 1) / 2 * (2 * i + 1);
+    case kind::gather:
     case kind::all_gather:
       return value(static_cast<peer_id>(i / words_), 0, i % words_);
+    case kind::scatter:
+      return value(root_, r, i);
     case kind::all_to_all:
       return value(static_cast<peer_id>(i / words_), r, i % words_);
     default:
@@ -112,12 +123,14 @@ exercise::word exercise::expected(peer_id r, std::size_t i) const noexcept {
   }
 }
 
+/// `out`: the part for each rank behind that of the last one; or the same for all.
 void exercise::fill() {
+  const bool in_place = work_.what == kind::all_reduce || work_.what == kind::scan;
   for (peer_id r = 0; r != job_.size(); ++r) {
     buffers& b = ranks_[r];
     for (std::size_t i = 0; i != b.out.size(); ++i)
       b.out[i] = value(r, static_cast<peer_id>(i / words_), i % words_);
-    const bool has_input = work_.what == kind::all_reduce || r == 0;
+    const bool has_input = in_place || r == root_;
     for (std::size_t i = 0; i != b.in.size(); ++i) b.in[i] = has_input ? value(r, 0, i) : ~word{0};
   }
 }
@@ -132,63 +145,40 @@ void exercise::check() const {
             work_.bytes, r, job_.size(), ranks_[r].in[i], i, expected(r, i)));
 }
 
-outcome exercise::run(algorithm how) {
+outcome exercise::run() {
   fill();
-  const bool by_choice = how == choice_of(work_, job_);
-  const outcome o = job_.run([&](peer_id r) { return by_choice ? chosen(r) : forced(r, how); });
+  const outcome o = job_.run([&](peer_id r) { return perform(r); });
   check();
   return o;
 }
 
 /// As an application calls it.
-task<void> exercise::chosen(peer_id r) {
+task<void> exercise::perform(peer_id r) {
+  namespace d = weft::detail;
   buffers& b = ranks_[r];
-  const weft::detail::communicator_ptr& of = job_.group(r);
+  const d::communicator_ptr& of = job_.group(r);
+  const const_buffer out = readable(b.out);
+  const mutable_buffer in = writable(b.in);
   switch (work_.what) {
-    case kind::barrier:
-      return weft::detail::barrier(of);
     case kind::broadcast:
-      return weft::detail::broadcast(of, writable(b.in), 0);
+      return d::broadcast(of, in, root_);
+    case kind::reduce:
+      return d::reduce(of, out, in, b.sum, root_);
     case kind::all_reduce:
-      return weft::detail::all_reduce(of, writable(b.in), b.sum);
+      return d::all_reduce(of, in, b.sum);
+    case kind::scan:
+      return d::scan(of, in, b.sum);
+    case kind::gather:
+      return d::gather(of, out, in, root_);
+    case kind::scatter:
+      return d::scatter(of, out, in, root_);
     case kind::all_gather:
-      return weft::detail::all_gather(of, readable(b.out), writable(b.in));
+      return d::all_gather(of, out, in);
     case kind::all_to_all:
-      return weft::detail::all_to_all(of, readable(b.out), writable(b.in));
+      return d::all_to_all(of, out, in);
     default:
-      return refuse();
+      return d::barrier(of);
   }
-}
-
-task<void> exercise::forced(peer_id r, algorithm how) {
-  const c::collective_call made{work_.what, how, 0, work_.bytes};
-  if (how == algorithm::recursive_doubling)
-    return c::all_reduce_doubling(job_.group(r), made, writable(ranks_[r].in), ranks_[r].sum);
-  return c::run(job_.group(r), made, [this, r, how](const collective& on) {
-    buffers& b = ranks_[r];
-    const mutable_buffer in = writable(b.in);
-    const const_buffer out = readable(b.out);
-    switch (work_.what) {
-      case kind::broadcast:
-        if (how == algorithm::binomial) return c::broadcast_binomial(on, in, 0);
-        if (how == algorithm::chain) return c::broadcast_chain(on, in, 0);
-        return c::broadcast_scatter_all_gather(on, in, 0);
-      case kind::all_reduce:
-        if (how == algorithm::ring) return c::all_reduce_ring(on, in, b.sum);
-        return c::all_reduce_rabenseifner(on, in, b.sum);
-      case kind::all_gather:
-        if (how == algorithm::bruck) return c::all_gather_bruck(on, out, in);
-        c::copy(out, in.subspan(r * out.size(), out.size()));
-        return c::all_gather_ring(on, in, c::division(in.size(), out.size(), job_.size()));
-      case kind::all_to_all: {
-        if (how == algorithm::bruck) return c::all_to_all_bruck(on, out, in);
-        const weft::detail::byte_counts parts(job_.size(), work_.bytes);
-        return c::all_to_all_pairwise(on, out, parts, in, parts);
-      }
-      default:
-        return refuse();
-    }
-  });
 }
 
 }  // namespace scale

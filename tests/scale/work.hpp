@@ -3,15 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "collectives/algorithms.hpp"
+#include <weft/detail/collective_ops.hpp>
+
+#include "collectives/select.hpp"
 #include "scale/job.hpp"
 
 namespace scale {
 
-using weft::collectives::algorithm;
 using weft::collectives::kind;
 
 /// One collective.
@@ -20,23 +23,20 @@ struct work {
   std::size_t bytes;  ///< of one rank's part, a multiple of 8
 };
 
-/// The algorithm that weft chooses for it.
-algorithm choice_of(const work& w, const job& j);
 /// How many bytes all ranks need for their data, and for what the algorithm keeps of its own, at
 /// most.
 std::size_t memory_of(const work& w, peer_id ranks) noexcept;
 /// How many messages one rank sends at most, as the algorithms are written.
-std::size_t messages_of(kind what, algorithm how, peer_id ranks) noexcept;
+std::size_t messages_of(kind what, std::string_view how, peer_id ranks) noexcept;
 
 /// The data of all ranks for one collective: different at each rank and at each place.
 class exercise {
  public:
-  exercise(job& j, const work& w);
+  explicit exercise(job& j, const work& w, peer_id root = 0);
 
   /// Fills the buffers, runs the collective and compares what each rank has got.
-  /// \param how the algorithm. The one that weft would choose runs by the function that chooses.
   /// \throws std::runtime_error: a rank has got a wrong result
-  outcome run(algorithm how);
+  outcome run();
 
  private:
   using word = std::uint64_t;
@@ -49,12 +49,12 @@ class exercise {
   word expected(peer_id r, std::size_t i) const noexcept;
   void fill();
   void check() const;
-  weft::task<void> chosen(peer_id r);
-  weft::task<void> forced(peer_id r, algorithm how);
+  weft::task<void> perform(peer_id r);
 
   job& job_;
   const work work_;
   const std::size_t words_;  // of one rank's part
+  const peer_id root_;
   std::vector<buffers> ranks_;
 };
 

@@ -32,9 +32,15 @@ says "^8388608 bytes"
 said=$(weft-info --why all_reduce:8:8 all_reduce:16m:8 2>&1) || { echo "$said"; exit 1; }
 says "^all_reduce of 8 bytes by 8 ranks"
 says "^  on one host"
-says "^    recursive doubling +[0-9.]+  chosen$"
+says "^    recursive_doubling +[0-9.]+  chosen: cheapest$"
+says "^    ring +[0-9.]+  not used: fewer than 8 bytes for each rank$"
 says "^all_reduce of 16777216 bytes by 8 ranks"
-says "^    (ring|Rabenseifner) +[0-9]+  chosen$"
+says "^    (ring|rabenseifner) +[0-9]+  chosen: cheapest$"
+said=$(WEFT_COLLECTIVES=all_reduce:ring weft-info --why all_reduce:1m:8 all_reduce:8:8 2>&1) || { echo "$said"; exit 1; }
+says "^    ring +[0-9.]+  chosen: WEFT_COLLECTIVES$"
+says "^    ring +[0-9.]+  not used: WEFT_COLLECTIVES asks for it, but: fewer than 8 bytes for each rank$"
+fails_with "WEFT_COLLECTIVES=\"all_reduce:no\" makes no sense.*all_reduce:recursive_doubling\|rabenseifner\|ring" \
+  env WEFT_COLLECTIVES=all_reduce:no weft-info --why all_reduce:8:8
 said=$(weft-info --why barrier:0:8 --json 2>&1) || { echo "$said"; exit 1; }
 says '"algorithm": "dissemination"'
 says '"on_several_hosts"'

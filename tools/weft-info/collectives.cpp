@@ -36,10 +36,25 @@ question read(const std::string& text) {
           ranks};
 }
 
+/// Why it is used, or is not.
+std::string reason(const algorithm_cost& one, bool chosen) {
+  if (!one.unfit.empty())
+    return one.forced ? "WEFT_COLLECTIVES asks for it, but: " + one.unfit : one.unfit;
+  if (chosen) return one.forced ? "WEFT_COLLECTIVES" : "cheapest";
+  return {};
+}
+
 ordered_json candidates_of(const question& q, bool one_host) {
   ordered_json all = ordered_json::array();
-  for (const algorithm_cost& one : explain_collective(q.collective, q.bytes, q.ranks, one_host))
-    all.push_back({{"algorithm", one.algorithm}, {"cost_us", one.microseconds}});
+  const std::string forced = options::from_environment().experimental.collectives;
+  for (const algorithm_cost& one :
+       explain_collective(q.collective, q.bytes, q.ranks, one_host, forced)) {
+    const bool chosen = all.empty();
+    all.push_back({{"algorithm", one.algorithm},
+                   {"cost_us", one.microseconds},
+                   {"chosen", chosen},
+                   {"why", reason(one, chosen)}});
+  }
   return all;
 }
 
@@ -66,11 +81,16 @@ void show_algorithms(const ordered_json& all) {
                one["bytes"].get<std::size_t>(), one["ranks"].get<peer_id>());
     for (const auto& [key, where] :
          {std::pair("on_one_host", "on one host"), std::pair("on_several_hosts", "on several")}) {
-      const char* outcome = "  chosen";
       fmt::print("  {}, in µs by the model:\n", where);
-      for (const auto& c : one[key])
-        fmt::print("    {:<22} {:>10}{}\n", c["algorithm"].get<std::string>(),
-                   without_exponent(c["cost_us"].get<double>()), std::exchange(outcome, ""));
+      for (const auto& c : one[key]) {
+        const auto why = c["why"].get<std::string>();
+        fmt::print("    {:<22} {:>10}{}{}\n", c["algorithm"].get<std::string>(),
+                   without_exponent(c["cost_us"].get<double>()),
+                   c["chosen"].get<bool>() ? "  chosen: "
+                   : why.empty()           ? ""
+                                           : "  not used: ",
+                   why);
+      }
     }
   }
 }

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 #include <weft/explain.hpp>
 
-#include "collectives/select.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/forced.hpp"
 
 namespace weft {
 
@@ -18,15 +19,21 @@ std::string all_collectives() {
 }  // namespace
 
 std::vector<algorithm_cost> explain_collective(std::string_view collective, std::size_t bytes,
-                                               peer_id ranks, bool one_host) {
+                                               peer_id ranks, bool one_host,
+                                               std::string_view forced) {
   collectives::kind what{};
   if (!collectives::find_kind(collective, what))
     throw error(errc::invalid_argument, fmt::format("there is no collective {}; there are: {}",
                                                     collective, all_collectives()));
   if (ranks == 0) throw error(errc::invalid_argument, "a group has at least one rank");
+  const auto asked = collectives::forced_by(forced);
+  if (!asked)
+    throw error(errc::invalid_argument, fmt::format("there is no algorithm {}; there are: {}",
+                                                    forced, collectives::all_choices()));
   std::vector<algorithm_cost> all;
-  for (const auto& one : collectives::candidates({what, bytes}, {ranks, one_host}))
-    all.push_back({std::string(name_of(one.how)), one.microseconds});
+  for (const auto& one : collectives::candidates({what, bytes}, {ranks, one_host, *asked}))
+    all.push_back(
+        {std::string(one.how->name), one.microseconds, one.unfit ? one.unfit : "", one.forced});
   return all;
 }
 

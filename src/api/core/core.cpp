@@ -15,6 +15,7 @@
 #include "api/core/make_transports.hpp"
 #include "api/options/options.hpp"
 #include "collectives/communicator.hpp"
+#include "collectives/forced.hpp"
 #include "runtime/os/brief_wait.hpp"
 #include "runtime/os/cpu_set.hpp"
 
@@ -107,7 +108,9 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
                            rank(), options_.call_tree_messages);
   const wireup::job& j = plane_->job();
   world_ = std::make_shared<collectives::communicator>(
-      messenger_, 0, j.rank(), collectives::group_shape{j.size(), j.local_size() == j.size()},
+      messenger_, 0, j.rank(),
+      collectives::group_shape{j.size(), j.local_size() == j.size(),
+                               *collectives::forced_by(options_.experimental.collectives)},
       std::vector<peer_id>{});
   plane_->add(*this);
 }

@@ -15,6 +15,7 @@
 #include <weft/error.hpp>
 
 #include "api/options/option_text.hpp"
+#include "collectives/forced.hpp"
 #include "proto/frames/peer_number.hpp"
 #include "runtime/os/cpu_set.hpp"
 #include "transports/table/table.hpp"
@@ -232,6 +233,14 @@ void set_qdma_copy_completion(options& o, const char* name, const std::string& v
 
 void set_verbs_eager(options& o, const char* name, const std::string& value) {
   o.experimental.verbs_eager = one_of(operations, name, value, "send or write");
+}
+
+void set_collectives(options& o, const char* name, const std::string& value) {
+  if (!collectives::forced_by(value))
+    bad(name, value,
+        "collectives with an algorithm each, with commas, each collective once, of " +
+            collectives::all_choices());
+  o.experimental.collectives = value;
 }
 
 void set_spin(options& o, const char* name, const std::string& value) {

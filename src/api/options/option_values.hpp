@@ -28,6 +28,7 @@ void set_chained(options& o, const char* name, const std::string& value);
 void set_receiver_first(options& o, const char* name, const std::string& value);
 void set_qdma_copy_completion(options& o, const char* name, const std::string& value);
 void set_verbs_eager(options& o, const char* name, const std::string& value);
+void set_collectives(options& o, const char* name, const std::string& value);
 void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);
 void set_stop_timeout(options& o, const char* name, const std::string& value);

@@ -29,7 +29,8 @@ bool all_on_one_host(detail::core& c) noexcept {
 /// \param members peer numbers, with this process at place `rank`
 group make_group(context& owner, std::uint64_t number, std::size_t rank, bool one_host,
                  std::vector<peer_id> members) {
-  const group_shape shape{static_cast<peer_id>(members.size()), one_host};
+  const group_shape shape{static_cast<peer_id>(members.size()), one_host,
+                          owner.core().world()->shape().forced};
   return group(
       owner, std::make_shared<communicator>(owner.core().messenger(), number,
                                             static_cast<peer_id>(rank), shape, std::move(members)));

@@ -9,7 +9,7 @@
 
 #include <weft/reduction.hpp>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;
@@ -19,7 +19,7 @@ using weft::detail::make_reduction;
 namespace {
 
 collective_call broadcast_of(std::uint64_t bytes, peer_id root = 0) {
-  return {kind::broadcast, algorithm::binomial, root, bytes};
+  return {kind::broadcast, 0, root, bytes};
 }
 
 }  // namespace
@@ -27,22 +27,24 @@ collective_call broadcast_of(std::uint64_t bytes, peer_id root = 0) {
 TEST_CASE("calls: one difference that sizes of messages do not show is one of the fingerprint") {
   for (peer_id r = 1; r != 512; ++r)
     CHECK(fingerprint(broadcast_of(100, r)) != fingerprint(broadcast_of(100)));
+  for (std::uint8_t how = 1; how != 16; ++how)
+    CHECK(fingerprint({kind::broadcast, how, 0, 100}) != fingerprint(broadcast_of(100)));
   std::vector<std::uint64_t> all;
   for (std::uint8_t k = 0; k != kinds; ++k)
-    all.push_back(fingerprint({static_cast<kind>(k), algorithm::ring, 0, 100}));
+    all.push_back(fingerprint({static_cast<kind>(k), 1, 0, 100}));
   CHECK(all.front() == 0);
   for (const std::uint16_t name :
        {make_reduction<int>(std::plus<>{}).name, make_reduction<int>(maximum{}).name,
         make_reduction<unsigned>(maximum{}).name, make_reduction<float>(maximum{}).name,
         make_reduction<int>([](int a, int) { return a; }).name})
-    all.push_back(fingerprint({kind::scan, algorithm::ring, 0, 100, name}));
+    all.push_back(fingerprint({kind::scan, 1, 0, 100, name}));
   std::sort(all.begin(), all.end());
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
   CHECK(all.back() <= proto::call_mask);
 }
 
 TEST_CASE("calls: a statement crosses as two words") {
-  const collective_call made{kind::scan, algorithm::linear, 54'321, std::uint64_t{1} << 47, 0xabcd};
+  const collective_call made{kind::scan, 1, 54'321, std::uint64_t{1} << 47, 0xabcd};
   const statement told =
       statement::unpack(statement{12'345, 1'023, made}.packed(proto::statement_use::tells));
   CHECK(told.rank == 12'345);
@@ -61,12 +63,10 @@ TEST_CASE("calls: a statement crosses as two words") {
 TEST_CASE("calls: a description names what was asked for") {
   CHECK(describe({}) == "barrier");
   CHECK(describe(broadcast_of(600'000, 2)) == "broadcast of 600000 bytes from root 2");
-  CHECK(describe({kind::gather, algorithm::linear, 1, of_parts}) ==
-        "gather of parts of different sizes to root 1");
-  CHECK(describe({kind::all_reduce, algorithm::ring, 0, 16,
-                  make_reduction<double>(std::plus<>{}).name}) ==
+  CHECK(describe({kind::gather, 1, 1, of_parts}) == "gather of parts of different sizes to root 1");
+  CHECK(describe({kind::all_reduce, 1, 0, 16, make_reduction<double>(std::plus<>{}).name}) ==
         "all_reduce of 16 bytes, by plus of floating-point numbers of 8 bytes");
-  CHECK(describe({kind::all_gather, algorithm::ring, 0, 8, detail::name_of_split}) ==
+  CHECK(describe({kind::all_gather, 1, 0, 8, detail::name_of_split}) ==
         "all_gather of 8 bytes, of a split");
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which algorithm a collective uses, and the shares of its data.
 #include <algorithm>
+#include <string>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/data.hpp"
+#include "collectives/forced.hpp"
 #include "collectives/select.hpp"
 #include "support/catch.hpp"
 
@@ -10,27 +13,28 @@ using namespace weft::collectives;
 
 namespace {
 
-algorithm chosen(kind what, std::size_t bytes, weft::peer_id ranks, bool commutative = true) {
-  return choose({what, bytes, commutative}, {ranks, true});
+std::string_view chosen(kind what, std::size_t bytes, weft::peer_id ranks, bool commutative = true,
+                        const forced_choices& forced = {}) {
+  return table_of(what).algorithms[choose({what, bytes, commutative}, {ranks, true, forced})].name;
 }
 
 }  // namespace
 
 TEST_CASE("choice of a collective: few steps for short data, few bytes for long data") {
-  CHECK(chosen(kind::broadcast, 8, 8) == algorithm::binomial);
-  CHECK(chosen(kind::broadcast, 64 << 20, 8) != algorithm::binomial);
-  CHECK(chosen(kind::all_reduce, 8, 8) == algorithm::recursive_doubling);
-  CHECK(chosen(kind::all_reduce, 4 << 20, 8) != algorithm::recursive_doubling);
-  CHECK(chosen(kind::all_gather, 8, 64) == algorithm::bruck);
-  CHECK(chosen(kind::all_gather, 1 << 20, 64) == algorithm::ring);
-  CHECK(chosen(kind::all_to_all, 8, 64) == algorithm::bruck);
-  CHECK(chosen(kind::all_to_all, 1 << 20, 64) == algorithm::pairwise);
+  CHECK(chosen(kind::broadcast, 8, 8) == "binomial");
+  CHECK(chosen(kind::broadcast, 64 << 20, 8) != "binomial");
+  CHECK(chosen(kind::all_reduce, 8, 8) == "recursive_doubling");
+  CHECK(chosen(kind::all_reduce, 4 << 20, 8) != "recursive_doubling");
+  CHECK(chosen(kind::all_gather, 8, 64) == "bruck");
+  CHECK(chosen(kind::all_gather, 1 << 20, 64) == "ring");
+  CHECK(chosen(kind::all_to_all, 8, 64) == "bruck");
+  CHECK(chosen(kind::all_to_all, 1 << 20, 64) == "pairwise");
 }
 
 TEST_CASE("choice of a collective: operands keep their order where that matters") {
   for (std::size_t bytes = 8; bytes < (64u << 20); bytes *= 2) {
-    CHECK(chosen(kind::all_reduce, bytes, 8, false) == algorithm::recursive_doubling);
-    CHECK(chosen(kind::reduce, bytes, 8, false) == algorithm::binomial);
+    CHECK(chosen(kind::all_reduce, bytes, 8, false) == "recursive_doubling");
+    CHECK(chosen(kind::reduce, bytes, 8, false) == "binomial");
   }
 }
 
@@ -43,11 +47,51 @@ TEST_CASE("choice of a collective: the first candidate is the cheapest, and is t
       for (const bool one_host : {true, false}) {
         const auto all = candidates({what, bytes}, {ranks, one_host});
         REQUIRE_FALSE(all.empty());
-        CHECK(all.front().how == choose({what, bytes}, {ranks, one_host}));
+        CHECK(all.front().how ==
+              &table_of(what).algorithms[choose({what, bytes}, {ranks, one_host})]);
         CHECK(std::is_sorted(all.begin(), all.end(), [](const candidate& a, const candidate& b) {
-          return a.microseconds < b.microseconds;
+          return !a.unfit == !b.unfit ? a.microseconds < b.microseconds : !a.unfit;
         }));
       }
+}
+
+TEST_CASE("choice of a collective: the first of a table serves always, and all have names") {
+  for (std::size_t k = 0; k != kinds; ++k) {
+    const collective_table& table = table_of(static_cast<kind>(k));
+    REQUIRE_FALSE(table.algorithms.empty());
+    CHECK(table.algorithms.size() <= 15);  // a statement has 4 bits
+    for (const weft::peer_id ranks : {1u, 2u, 1'000u})
+      for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, of_parts})
+        CHECK_FALSE(
+            table.algorithms.front().unfit({static_cast<kind>(k), bytes, false}, {ranks, true}));
+    for (const algorithm& one : table.algorithms)
+      CHECK(forced_by(std::string(table.name) + ":" + std::string(one.name)));
+  }
+}
+
+TEST_CASE("choice of a collective: what is asked for is chosen where it serves") {
+  const auto ring = forced_by("all_reduce:ring,broadcast:chain");
+  REQUIRE(ring);
+  CHECK(chosen(kind::all_reduce, 64, 8, true, *ring) == "ring");
+  CHECK(chosen(kind::broadcast, 8, 8, true, *ring) == "chain");
+  CHECK(chosen(kind::all_gather, 8, 64, true, *ring) == "bruck");
+  CHECK(chosen(kind::all_reduce, 64, 8, false, *ring) == "recursive_doubling");
+  CHECK(chosen(kind::all_reduce, 8, 8, true, *ring) == "recursive_doubling");
+  const auto all = candidates({kind::all_reduce, 1 << 20}, {8, true, *ring});
+  CHECK(all.front().forced);
+  CHECK(all.front().how->name == "ring");
+  const auto others = candidates({kind::all_reduce, 8}, {8, true, *ring});
+  CHECK(others.back().unfit);
+  CHECK(forced_by("") == forced_choices{});
+  for (const char* wrong : {"all_reduce", "all_reduce:", "all_mean:ring", "all_reduce:chain",
+                            "all_reduce:ring,all_reduce:ring", ":ring", "all_reduce:ring;"})
+    CHECK_FALSE(forced_by(wrong));
+}
+
+TEST_CASE("choice of a collective: parts of different sizes have an algorithm") {
+  CHECK(chosen(kind::gather, of_parts, 8) == "linear");
+  CHECK(chosen(kind::scatter, of_parts, 8) == "linear");
+  CHECK(chosen(kind::all_to_all, of_parts, 8) == "pairwise");
 }
 
 TEST_CASE("choice of a collective: names") {

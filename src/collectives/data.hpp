@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms of collectives, each at one member. A file for each kind.
+// What algorithms do with data at one member.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/algorithm.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/together.hpp"
 
@@ -62,39 +63,8 @@ void copy(const_buffer from, mutable_buffer to) noexcept;
 void check_apart(kind what, const_buffer part, const_buffer other,
                  const std::byte* in_place = nullptr);
 
-using detail::reduction;
-
-task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root);
-task<void> broadcast_chain(collective c, mutable_buffer data, peer_id root);
-task<void> broadcast_scatter_all_gather(collective c, mutable_buffer data, peer_id root);
-
-task<void> reduce_binomial(collective c, const_buffer mine, mutable_buffer result,
-                           const reduction& how, peer_id root);
-task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, const reduction& how,
-                       peer_id root);
-
-/// The way of short data: as `run` would do it, but in one coroutine, because the frame of a second
-/// one costs a good part of a short message.
-task<void> all_reduce_doubling(detail::communicator_ptr group, collective_call made,
-                               mutable_buffer data, reduction how);
-task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const reduction& how);
-task<void> all_reduce_ring(collective c, mutable_buffer data, const reduction& how);
-
-task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, peer_id root);
-task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine, peer_id root);
-task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
-                         detail::byte_counts parts, peer_id root);
-task<void> scatter_linear(collective c, const_buffer all, detail::byte_counts parts,
-                          mutable_buffer mine, peer_id root);
-
-task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all);
-/// The block of this rank is in its place in `all` already.
-task<void> all_gather_ring(collective c, mutable_buffer all, division blocks);
-
-task<void> all_to_all_bruck(collective c, const_buffer out, mutable_buffer in);
-task<void> all_to_all_pairwise(collective c, const_buffer out, detail::byte_counts out_parts,
-                               mutable_buffer in, detail::byte_counts in_parts);
-
-task<void> scan_doubling(collective c, mutable_buffer data, const reduction& how);
+/// Each rank has its own block of `all`, and gets the others in a ring of n - 1 steps. Also the
+/// last part of all_reduce by a ring.
+task<void> pass_around(collective c, mutable_buffer all, division blocks);
 
 }  // namespace weft::collectives

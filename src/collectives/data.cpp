@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/data.hpp"
 
 namespace weft::collectives {
 

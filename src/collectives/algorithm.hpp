@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// An algorithm is one entry of its collective's table. README.md tells how to add one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <weft/coro/task.hpp>
+#include <weft/detail/collective_ops.hpp>
+
+#include "collectives/select.hpp"
+
+namespace weft::collectives {
+
+using detail::reduction;
+
+class collective;
+struct collective_call;
+
+/// What a member gives to a collective; each kind uses some of it.
+struct arguments {
+  const_buffer in = {};     ///< what this rank gives
+  mutable_buffer out = {};  ///< what it gets; for broadcast, all_reduce and scan also what it gives
+  peer_id root = 0;
+  reduction how = {};
+  /// The sizes of the parts of `in` and `out`, where they differ; empty: they are equal.
+  detail::byte_counts in_parts = {}, out_parts = {};
+};
+
+/// The numbers of the cost formulas.
+struct terms {
+  terms(const collective_size& c, const group_shape& g) noexcept;
+  /// The cost of one message.
+  double message(double bytes) const noexcept;
+
+  double n, log_n;   ///< ranks; log2 of them, rounded up
+  double a, b, c;    ///< microseconds of a message, of each byte, of each reduced byte
+  double m;          ///< bytes of one rank's part
+  double handshake;  ///< microseconds more for a long message
+  double share;      ///< m (n - 1) / n: what a ring moves of a buffer
+  group_shape group;
+};
+
+/// One way to do a collective. Lives as long as the program.
+struct algorithm {
+  std::string_view name;  ///< as in WEFT_COLLECTIVES
+  double (*cost)(const terms& t);
+  /// Why it cannot be used, for `weft-info --why`; null: it can. All members get the same answer.
+  const char* (*unfit)(const collective_size& c, const group_shape& g);
+  /// The collective at one member, from its beginning to its end.
+  task<void> (*body)(detail::communicator_ptr of, const collective_call& made, arguments with);
+};
+
+/// A collective. Its file has its table, and what applications call.
+struct collective_table {
+  std::string_view name;
+  std::string_view root_is;               ///< "to" or "from" the root; empty: there is no root
+  std::span<const algorithm> algorithms;  ///< 15 at most; the first one serves always
+};
+extern const collective_table barrier_table, broadcast_table, reduce_table, all_reduce_table,
+    gather_table, scatter_table, all_gather_table, all_to_all_table, scan_table;
+
+const collective_table& table_of(kind k) noexcept;
+
+/// `algorithm::unfit` of one that serves always.
+inline const char* serves_always(const collective_size&, const group_shape&) { return nullptr; }
+/// Of one that changes the order of operands, and gives each rank a block of them.
+const char* unfit_for_blocks(const collective_size& c, const group_shape& g);
+/// Of one that needs parts of one size.
+const char* unfit_for_parts(const collective_size& c, const group_shape& g);
+
+/// Begins a collective by the algorithm of choice.
+/// \param operation as in collective_call
+task<void> perform(detail::communicator_ptr of, const collective_size& c, arguments with,
+                   std::uint16_t operation = 0);
+
+/// What an algorithm does once the collective has begun. The arguments live until its end.
+using algorithm_steps = task<void> (*)(collective c, const arguments& with);
+
+/// One collective by those steps, from its beginning to its end.
+/// \param made what it is: equal at all members
+task<void> run(detail::communicator_ptr of, collective_call made, arguments with,
+               algorithm_steps steps);
+
+/// `algorithm::body` of steps.
+template <algorithm_steps steps>
+task<void> in_frame(detail::communicator_ptr of, const collective_call& made, arguments with) {
+  return run(std::move(of), made, std::move(with), steps);
+}
+
+}  // namespace weft::collectives
