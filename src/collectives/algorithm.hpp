@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -20,15 +21,25 @@ using detail::reduction;
 class collective;
 struct collective_call;
 
-/// What a member gives to a collective; each kind uses some of it.
+/// The sizes of the parts of what goes in and out, where they differ.
+struct part_sizes {
+  detail::byte_counts in = {}, out = {};
+};
+
+/// What a member gives to a collective; each kind uses some of it. Short collectives make and pass
+/// one for each call, so it is small, and passed by reference.
 struct arguments {
   const_buffer in = {};     ///< what this rank gives
   mutable_buffer out = {};  ///< what it gets; for broadcast, all_reduce and scan also what it gives
   peer_id root = 0;
   reduction how = {};
-  /// The sizes of the parts of `in` and `out`, where they differ; empty: they are equal.
-  detail::byte_counts in_parts = {}, out_parts = {};
+  std::unique_ptr<const part_sizes> parts = {};  ///< null: they are equal
 };
+
+/// \throws std::bad_alloc
+inline std::unique_ptr<const part_sizes> sizes_of(detail::byte_counts in, detail::byte_counts out) {
+  return std::make_unique<const part_sizes>(part_sizes{std::move(in), std::move(out)});
+}
 
 /// The numbers of the cost formulas.
 struct terms {
@@ -41,7 +52,7 @@ struct terms {
   double m;          ///< bytes of one rank's part
   double handshake;  ///< microseconds more for a long message
   double share;      ///< m (n - 1) / n: what a ring moves of a buffer
-  group_shape group;
+  const group_shape& group;
 };
 
 /// One way to do a collective. Lives as long as the program.
@@ -51,7 +62,7 @@ struct algorithm {
   /// Why it cannot be used, for `weft-info --why`; null: it can. All members get the same answer.
   const char* (*unfit)(const collective_size& c, const group_shape& g);
   /// The collective at one member, from its beginning to its end.
-  task<void> (*body)(detail::communicator_ptr of, const collective_call& made, arguments with);
+  task<void> (*body)(detail::communicator_ptr&& of, const collective_call& made, arguments&& with);
 };
 
 /// A collective. Its file has its table, and what applications call.
@@ -68,14 +79,12 @@ const collective_table& table_of(kind k) noexcept;
 /// `algorithm::unfit` of one that serves always.
 inline const char* serves_always(const collective_size&, const group_shape&) { return nullptr; }
 /// Of one that changes the order of operands, and gives each rank a block of them.
-const char* unfit_for_blocks(const collective_size& c, const group_shape& g);
+inline const char* unfit_for_blocks(const collective_size& c, const group_shape& g) {
+  if (!c.commutative) return "the operation does not commute";
+  return c.bytes < 8 * std::uint64_t{g.ranks} ? "fewer than 8 bytes for each rank" : nullptr;
+}
 /// Of one that needs parts of one size.
 const char* unfit_for_parts(const collective_size& c, const group_shape& g);
-
-/// Begins a collective by the algorithm of choice.
-/// \param operation as in collective_call
-task<void> perform(detail::communicator_ptr of, const collective_size& c, arguments with,
-                   std::uint16_t operation = 0);
 
 /// What an algorithm does once the collective has begun. The arguments live until its end.
 using algorithm_steps = task<void> (*)(collective c, const arguments& with);
@@ -87,7 +96,7 @@ task<void> run(detail::communicator_ptr of, collective_call made, arguments with
 
 /// `algorithm::body` of steps.
 template <algorithm_steps steps>
-task<void> in_frame(detail::communicator_ptr of, const collective_call& made, arguments with) {
+task<void> in_frame(detail::communicator_ptr&& of, const collective_call& made, arguments&& with) {
   return run(std::move(of), made, std::move(with), steps);
 }
 

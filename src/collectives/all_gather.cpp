@@ -55,8 +55,8 @@ using namespace collectives;
 task<void> detail::all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                               std::uint16_t operation) {
   check_apart(kind::all_gather, mine, all, all.data() + of->rank() * mine.size());
-  return perform(std::move(of), {kind::all_gather, mine.size()}, {.in = mine, .out = all},
-                 operation);
+  return perform(all_gather_algorithms, std::move(of), {kind::all_gather, mine.size()},
+                 {.in = mine, .out = all}, operation);
 }
 
 }  // namespace weft

@@ -60,7 +60,7 @@ constexpr algorithm all_reduce_algorithms[] = {
     {"recursive_doubling",
      [](const terms& t) { return t.log_n * (t.a + t.m * t.b + t.m * t.c) + folded(t); },
      serves_always,
-     [](detail::communicator_ptr of, const collective_call& made, arguments with) {
+     [](detail::communicator_ptr&& of, const collective_call& made, arguments&& with) {
        return all_reduce_doubling(std::move(of), made, with.out, std::move(with.how));
      }},
     {"rabenseifner",
@@ -82,7 +82,8 @@ using namespace collectives;
 task<void> detail::all_reduce(communicator_ptr of, mutable_buffer data, reduction how) {
   const collective_size size{kind::all_reduce, data.size(), how.commutative};
   const std::uint16_t name = how.name;
-  return perform(std::move(of), size, {.out = data, .how = std::move(how)}, name);
+  return perform(all_reduce_algorithms, std::move(of), size, {.out = data, .how = std::move(how)},
+                 name);
 }
 
 }  // namespace weft

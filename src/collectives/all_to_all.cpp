@@ -40,9 +40,9 @@ task<void> all_to_all_bruck(collective c, const arguments& with) {
 task<void> all_to_all_pairwise(collective c, const arguments& with) {
   const const_buffer out = with.in;
   const mutable_buffer in = with.out;
-  const detail::byte_counts equal(with.in_parts.empty() ? c.size() : 0, out.size() / c.size());
-  const detail::byte_counts& out_parts = with.in_parts.empty() ? equal : with.in_parts;
-  const detail::byte_counts& in_parts = with.in_parts.empty() ? equal : with.out_parts;
+  const detail::byte_counts equal(with.parts ? 0 : c.size(), out.size() / c.size());
+  const detail::byte_counts& out_parts = with.parts ? with.parts->in : equal;
+  const detail::byte_counts& in_parts = with.parts ? with.parts->out : equal;
   const peer_id me = c.rank(), n = c.size();
   const std::vector<std::size_t> from = begins(out_parts), to = begins(in_parts);
   const auto outgoing = [&](peer_id r) { return out.subspan(from[r], out_parts[r]); };
@@ -82,15 +82,16 @@ using namespace collectives;
 task<void> detail::all_to_all(communicator_ptr of, const_buffer out, mutable_buffer in) {
   check_apart(kind::all_to_all, out, in);
   const std::size_t block = out.size() / of->size();
-  return perform(std::move(of), {kind::all_to_all, block}, {.in = out, .out = in});
+  return perform(all_to_all_algorithms, std::move(of), {kind::all_to_all, block},
+                 {.in = out, .out = in});
 }
 
 task<void> detail::all_to_all(communicator_ptr of, const_buffer out, byte_counts out_parts,
                               mutable_buffer in, byte_counts in_parts) {
   check_apart(kind::all_to_all, out, in);
   return perform(
-      std::move(of), {kind::all_to_all, of_parts},
-      {.in = out, .out = in, .in_parts = std::move(out_parts), .out_parts = std::move(in_parts)});
+      all_to_all_algorithms, std::move(of), {kind::all_to_all, of_parts},
+      {.in = out, .out = in, .parts = sizes_of(std::move(out_parts), std::move(in_parts))});
 }
 
 }  // namespace weft

@@ -12,8 +12,8 @@ namespace {
 /// further on, so that after log2(n) steps each rank has heard from all, directly or not. By
 /// signals, which pass messages that no receive has taken. In one coroutine, as
 /// all_reduce_doubling.
-task<void> disseminate(detail::communicator_ptr group, collective_call made) {
-  const collective c = co_await begin(group, made);
+task<void> disseminate(detail::communicator_ptr group) {
+  const collective c = co_await begin(group, collective_call{});  // its words are constants
   communicator& of = c.of();
   std::exception_ptr failure;
   try {
@@ -34,8 +34,8 @@ task<void> disseminate(detail::communicator_ptr group, collective_call made) {
 
 constexpr algorithm barrier_algorithms[] = {
     {"dissemination", [](const terms& t) { return t.log_n * t.a; }, serves_always,
-     [](detail::communicator_ptr of, const collective_call& made, arguments) {
-       return disseminate(std::move(of), made);
+     [](detail::communicator_ptr&& of, const collective_call&, arguments&&) {
+       return disseminate(std::move(of));
      }}};
 
 }  // namespace
@@ -45,7 +45,8 @@ constinit const collective_table barrier_table{"barrier", {}, barrier_algorithms
 }  // namespace collectives
 
 task<void> detail::barrier(communicator_ptr of) {
-  return collectives::perform(std::move(of), {collectives::kind::barrier, 0}, {});
+  return collectives::perform(collectives::barrier_algorithms, std::move(of),
+                              {collectives::kind::barrier, 0}, {});
 }
 
 peer_id detail::rank_in(const collectives::communicator& of) noexcept { return of.rank(); }

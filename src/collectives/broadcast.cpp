@@ -130,7 +130,8 @@ constinit const collective_table broadcast_table{"broadcast", "from", broadcast_
 namespace weft {
 
 task<void> detail::broadcast(communicator_ptr of, mutable_buffer data, peer_id root) {
-  return collectives::perform(std::move(of), {collectives::kind::broadcast, data.size()},
+  return collectives::perform(collectives::broadcast_algorithms, std::move(of),
+                              {collectives::kind::broadcast, data.size()},
                               {.out = data, .root = root});
 }
 

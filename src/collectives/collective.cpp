@@ -16,13 +16,6 @@ void collective::ending::throw_failure() {
   }
 }
 
-task<void> perform(detail::communicator_ptr of, const collective_size& c, arguments with,
-                   std::uint16_t operation) {
-  const std::uint8_t how = choose(c, of->shape());
-  const collective_call made{c.what, how, with.root, c.bytes, operation};
-  return table_of(c.what).algorithms[how].body(std::move(of), made, std::move(with));
-}
-
 task<void> run(detail::communicator_ptr of, collective_call made, arguments with,
                algorithm_steps steps) {
   const collective now = co_await begin(of, made);

@@ -81,7 +81,7 @@ task<void> gather_linear(collective c, const arguments& with) {
   scope receives(here);
   std::size_t at = 0;
   for (peer_id r = 0; r != c.size(); ++r) {
-    const std::size_t size = with.out_parts.empty() ? with.in.size() : with.out_parts[r];
+    const std::size_t size = with.parts ? with.parts->out[r] : with.in.size();
     const mutable_buffer place = with.out.subspan(at, size);
     at += size;
     if (r == with.root)
@@ -101,7 +101,7 @@ task<void> scatter_linear(collective c, const arguments& with) {
   scope sends(here);
   std::size_t from = 0;
   for (peer_id r = 0; r != c.size(); ++r) {
-    const std::size_t size = with.in_parts.empty() ? with.out.size() : with.in_parts[r];
+    const std::size_t size = with.parts ? with.parts->in[r] : with.out.size();
     const const_buffer part = with.in.subspan(from, size);
     from += size;
     if (r == with.root)
@@ -146,29 +146,29 @@ const std::byte* place_of(const std::byte* all, const detail::byte_counts& parts
 task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                           peer_id root) {
   if (of->rank() == root) check_apart(kind::gather, mine, all, all.data() + root * mine.size());
-  return perform(std::move(of), {kind::gather, mine.size()},
+  return perform(gather_algorithms, std::move(of), {kind::gather, mine.size()},
                  {.in = mine, .out = all, .root = root});
 }
 
 task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
                           byte_counts parts, peer_id root) {
   if (of->rank() == root) check_apart(kind::gather, mine, all, place_of(all.data(), parts, root));
-  return perform(std::move(of), {kind::gather, of_parts},
-                 {.in = mine, .out = all, .root = root, .out_parts = std::move(parts)});
+  return perform(gather_algorithms, std::move(of), {kind::gather, of_parts},
+                 {.in = mine, .out = all, .root = root, .parts = sizes_of({}, std::move(parts))});
 }
 
 task<void> detail::scatter(communicator_ptr of, const_buffer all, mutable_buffer mine,
                            peer_id root) {
   if (of->rank() == root) check_apart(kind::scatter, mine, all, all.data() + root * mine.size());
-  return perform(std::move(of), {kind::scatter, mine.size()},
+  return perform(scatter_algorithms, std::move(of), {kind::scatter, mine.size()},
                  {.in = all, .out = mine, .root = root});
 }
 
 task<void> detail::scatter(communicator_ptr of, const_buffer all, byte_counts parts,
                            mutable_buffer mine, peer_id root) {
   if (of->rank() == root) check_apart(kind::scatter, mine, all, place_of(all.data(), parts, root));
-  return perform(std::move(of), {kind::scatter, of_parts},
-                 {.in = all, .out = mine, .root = root, .in_parts = std::move(parts)});
+  return perform(scatter_algorithms, std::move(of), {kind::scatter, of_parts},
+                 {.in = all, .out = mine, .root = root, .parts = sizes_of(std::move(parts), {})});
 }
 
 }  // namespace weft

@@ -90,7 +90,8 @@ task<void> detail::reduce(communicator_ptr of, const_buffer mine, mutable_buffer
   if (of->rank() == root) check_apart(kind::reduce, mine, result, result.data());
   const collective_size size{kind::reduce, mine.size(), how.commutative};
   const std::uint16_t name = how.name;
-  return perform(std::move(of), size, {mine, result, root, std::move(how)}, name);
+  return perform(reduce_algorithms, std::move(of), size, {mine, result, root, std::move(how)},
+                 name);
 }
 
 }  // namespace weft

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "collectives/algorithm.hpp"
 
@@ -36,11 +35,6 @@ double terms::message(double bytes) const noexcept {
   return a + (bytes > short_message ? handshake : 0) + bytes * b;
 }
 
-const char* unfit_for_blocks(const collective_size& c, const group_shape& g) {
-  if (!c.commutative) return "the operation does not commute";
-  return c.bytes < 8 * std::uint64_t{g.ranks} ? "fewer than 8 bytes for each rank" : nullptr;
-}
-
 const char* unfit_for_parts(const collective_size& c, const group_shape&) {
   return c.bytes == of_parts ? "parts of different sizes" : nullptr;
 }
@@ -60,13 +54,12 @@ std::vector<candidate> candidates(const collective_size& c, const group_shape& g
 
 std::uint8_t choose(const collective_size& c, const group_shape& g) noexcept {
   const auto all = table_of(c.what).algorithms;
-  if (all.size() == 1) return 0;
   const std::uint8_t asked = g.forced[static_cast<std::size_t>(c.what)];
   if (asked != 0 && !all[asked - 1u].unfit(c, g)) return static_cast<std::uint8_t>(asked - 1);
   const terms t(c, g);
   std::uint8_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::uint8_t i = 0; i != all.size(); ++i) {
+  double least = all[0].cost(t);
+  for (std::uint8_t i = 1; i != all.size(); ++i) {
     if (all[i].unfit(c, g)) continue;
     const double cost = all[i].cost(t);
     if (cost < least) least = cost, best = i;
