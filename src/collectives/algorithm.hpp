@@ -12,6 +12,7 @@
 #include <weft/coro/task.hpp>
 #include <weft/detail/collective_ops.hpp>
 
+#include "collectives/call.hpp"
 #include "collectives/select.hpp"
 
 namespace weft::collectives {
@@ -19,7 +20,6 @@ namespace weft::collectives {
 using detail::reduction;
 
 class collective;
-struct collective_call;
 
 /// The sizes of the parts of what goes in and out, where they differ.
 struct part_sizes {
@@ -81,6 +81,7 @@ inline const char* serves_always(const collective_size&, const group_shape&) { r
 /// Of one that changes the order of operands, and gives each rank a block of them.
 inline const char* unfit_for_blocks(const collective_size& c, const group_shape& g) {
   if (!c.commutative) return "the operation does not commute";
+  if (g.ranks < 2) return "there is no other rank";
   return c.bytes < 8 * std::uint64_t{g.ranks} ? "fewer than 8 bytes for each rank" : nullptr;
 }
 /// Of one that needs parts of one size.

@@ -9,7 +9,7 @@
 
 #include <weft/reduction.hpp>
 
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 #include "support/catch.hpp"
 
 using namespace weft;

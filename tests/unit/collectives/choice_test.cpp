@@ -4,7 +4,7 @@
 #include <string>
 
 #include "collectives/algorithm.hpp"
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 #include "collectives/forced.hpp"
 #include "collectives/select.hpp"
 #include "support/catch.hpp"

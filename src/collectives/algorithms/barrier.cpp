@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <iterator>
 
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 
 namespace weft {
 
@@ -21,7 +22,7 @@ task<void> disseminate(detail::communicator_ptr group) {
       const tag t{proto::barrier_tag(of.number(), k, c.sequence())};
       const std::int64_t distance = std::int64_t{1} << k;
       const detail::send_request tell{of.peer(c.at(distance)), t, const_buffer{},
-                                      detail::send_mode::signal};
+                              detail::send_mode::signal};
       const detail::recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
       if (2 * distance >= c.size()) c.leave_background(0);
       co_await together(c, tell, hear);
@@ -44,9 +45,10 @@ constinit const collective_table barrier_table{"barrier", {}, barrier_algorithms
 
 }  // namespace collectives
 
+/// The only entry, without arguments: the shortest call.
 task<void> detail::barrier(communicator_ptr of) {
-  return collectives::perform(collectives::barrier_algorithms, std::move(of),
-                              {collectives::kind::barrier, 0}, {});
+  static_assert(std::size(collectives::barrier_algorithms) == 1, "then perform has to choose");
+  return collectives::disseminate(std::move(of));
 }
 
 peer_id detail::rank_in(const collectives::communicator& of) noexcept { return of.rank(); }

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 
 namespace weft::collectives {
 

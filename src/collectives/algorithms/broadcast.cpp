@@ -2,7 +2,7 @@
 #include <bit>
 #include <cmath>
 
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 
 namespace weft::collectives {
 

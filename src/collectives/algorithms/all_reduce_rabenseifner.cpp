@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/data.hpp"
-#include "collectives/folding.hpp"
+#include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/folding.hpp"
 
 namespace weft::collectives {
 

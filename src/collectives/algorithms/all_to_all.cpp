@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 
 namespace weft::collectives {
 

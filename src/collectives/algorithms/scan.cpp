@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 
 namespace weft::collectives {
 

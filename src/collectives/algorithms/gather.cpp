@@ -5,7 +5,7 @@
 
 #include <weft/coro/scope.hpp>
 
-#include "collectives/data.hpp"
+#include "collectives/algorithms/data.hpp"
 
 namespace weft::collectives {
 
