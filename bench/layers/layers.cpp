@@ -41,11 +41,11 @@ class by_hand {
   explicit by_hand(place& at) : peer_(at.peer), external_loop_(at.ctx) {}
 
   void send(std::span<const std::byte> data) {
-    started<detail::send_operation> op(peer_.send(data, data_tag));
+    started<send_operation> op(peer_.send(data, data_tag));
     end(op);
   }
   std::size_t receive(std::span<std::byte> into) {
-    started<detail::recv_operation> op(peer_.recv(into, data_tag));
+    started<recv_operation> op(peer_.recv(into, data_tag));
     end(op);
     return op.take().size;
   }

@@ -42,7 +42,7 @@ options with(const settings& chosen, const contestant& c) {
 
 /// Whether this machine has the transport: verbs needs a device.
 bool can_run(const place& at, const contestant& c) {
-  const auto& made = at.ctx.core().transports();
+  const auto& made = weft::detail::core_of(at.ctx).transports();
   return std::any_of(made.begin(), made.end(),
                      [&](const auto& t) { return t.name == c.transport; });
 }

@@ -11,9 +11,9 @@
 
 #include <weft/claim.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/detail/call_ops.hpp>
 #include <weft/detail/call_stream_ops.hpp>
 #include <weft/endpoint.hpp>
+#include <weft/operations/calls.hpp>
 
 namespace weft {
 
@@ -41,8 +41,8 @@ class call {
   /// Receives the arguments, once. Long ones cross now, directly into this memory. Ends as
   /// `endpoint::recv`: truncated, peer_lost, stopped ...
   /// \param into of size() bytes; a list must live until the end, too
-  detail::claimed_request recv(mutable_buffer into) noexcept;
-  detail::claimed_request recv(std::span<const mutable_buffer> list) noexcept;
+  claimed_request recv(mutable_buffer into) noexcept;
+  claimed_request recv(std::span<const mutable_buffer> list) noexcept;
   /// Drops the arguments.
   void discard() noexcept;
 
@@ -54,7 +54,7 @@ class call {
   /// ends the call with errc::refused and the exception's text. Ends as `endpoint::send` does; with
   /// errc::invalid_argument if there was a reply already.
   /// \param data unchanged until the end
-  detail::reply_request reply(const_buffer data) noexcept { return {self_, data}; }
+  reply_request reply(const_buffer data) noexcept { return {self_, data}; }
 
   /// The same, for what `endpoint::call<R>` expects. \throws also std::bad_alloc
   template <class R>
@@ -67,7 +67,7 @@ class call {
   /// wants a stream gets no other reply. Waits while the caller has 16 values that it has not
   /// taken; ends as `endpoint::send` does, with errc::invalid_argument for any other call.
   /// \param data unchanged until the end
-  detail::item_request reply_next(const_buffer data) noexcept { return {self_, data}; }
+  item_request reply_next(const_buffer data) noexcept { return {self_, data}; }
 
   /// For weft's own layers.
   explicit call(proto::served_call& self) noexcept : self_(&self) {}
@@ -119,7 +119,7 @@ class handler {
 // --- endpoint ----------------------------------------------------------------------------------
 
 template <class R, class... Args>
-detail::typed_call_request<R> endpoint::call(am number, const Args&... args) const {
+typed_call_request<R> endpoint::call(am number, const Args&... args) const {
   return {name(), number, detail::pack_values(args...)};
 }
 
@@ -131,7 +131,7 @@ async_generator<T> endpoint::call_stream(am number, const Args&... args) const {
 }
 
 template <class... Args>
-detail::typed_post_request endpoint::post(am number, const Args&... args) const {
+typed_post_request endpoint::post(am number, const Args&... args) const {
   return {name(), number, detail::pack_values(args...)};
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft {
 
@@ -33,8 +33,8 @@ class claimed_message {
   /// Receives the message, as `endpoint::recv` does; parts of the message may still be on their
   /// way. This object must live until the receive has been started, and is empty afterwards: a
   /// second receive ends with errc::invalid_argument.
-  detail::claimed_request recv(mutable_buffer into) noexcept { return {&message_, from_, into}; }
-  detail::claimed_request recv(std::span<const mutable_buffer> list) noexcept {
+  claimed_request recv(mutable_buffer into) noexcept { return {&message_, from_, into}; }
+  claimed_request recv(std::span<const mutable_buffer> list) noexcept {
     return {&message_, from_, list};
   }
 

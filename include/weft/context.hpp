@@ -19,11 +19,6 @@
 
 namespace weft {
 
-namespace detail {
-class core;
-}
-
-class context;
 class group;
 
 /// All weft state of a process: endpoints, transports, the completion queue and the engine. The
@@ -97,8 +92,8 @@ class context {
   /// loss of a peer does not end the receive: peers that connect later, and this process, can still
   /// send. The receive ends with peer_lost only if the sender of a message that it has already
   /// matched is lost.
-  detail::recv_request recv(mutable_buffer into, tag_mask t);
-  detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
+  recv_request recv(mutable_buffer into, tag_mask t);
+  recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
 
   // Values in place of bytes, from any source: <weft/value.hpp> documents and defines these.
   template <class T>
@@ -109,7 +104,7 @@ class context {
   auto recv_value_from(tag_mask t, at_most limit = {});
 
   /// As `endpoint::probe`, `try_probe` and `try_claim`, for any source.
-  detail::probe_request probe(tag_mask t);
+  probe_request probe(tag_mask t);
   std::optional<received> try_probe(tag_mask t);
   std::optional<claimed_message> try_claim(tag_mask t);
 
@@ -183,15 +178,15 @@ class context {
   /// Whether fork() made this process after its parent had made the context.
   bool is_inherited() const noexcept;
 
-  /// For weft's own layers.
-  detail::core& core() const noexcept { return *core_; }
-  explicit context(std::unique_ptr<detail::core> core) noexcept;
-
  private:
+  friend struct detail::internals;
+  explicit context(std::unique_ptr<detail::core> core) noexcept;
   proto::messenger* where(tag_mask t) const noexcept;
   handler add_handler(am number, std::unique_ptr<detail::call_code> code, handler_options how);
 
   std::unique_ptr<detail::core> core_;
 };
+
+inline detail::core& detail::internals::core_of(const context& of) noexcept { return *of.core_; }
 
 }  // namespace weft

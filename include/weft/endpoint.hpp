@@ -11,10 +11,11 @@
 #include <weft/claim.hpp>
 #include <weft/coro/async_generator.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/detail/batch_ops.hpp>
-#include <weft/detail/call_ops.hpp>
-#include <weft/detail/message_ops.hpp>
-#include <weft/detail/rma_ops.hpp>
+#include <weft/detail/internals.hpp>
+#include <weft/operations/access.hpp>
+#include <weft/operations/batches.hpp>
+#include <weft/operations/calls.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft {
 
@@ -41,19 +42,17 @@ class endpoint {
   /// \param t    the tag by which the receiver selects
   /// \param immediate a word that travels with the message, to received::immediate; it takes no
   ///        part in matching (InfiniBand's immediate data, libfabric's remote CQ data)
-  detail::send_request send(const_buffer data, tag t, std::uint64_t immediate = 0) const {
+  send_request send(const_buffer data, tag t, std::uint64_t immediate = 0) const {
     return {name(t), t, data, detail::send_mode::standard, immediate};
   }
 
   /// The same, gathered from several pieces, in order. `list` must live until the end too.
-  detail::send_request send(std::span<const const_buffer> list, tag t,
-                            std::uint64_t immediate = 0) const {
+  send_request send(std::span<const const_buffer> list, tag t, std::uint64_t immediate = 0) const {
     return {name(t), t, list, detail::send_mode::standard, immediate};
   }
 
   /// As `send`, but ends only when the receiver has matched the message.
-  detail::send_request send_synchronous(const_buffer data, tag t,
-                                        std::uint64_t immediate = 0) const {
+  send_request send_synchronous(const_buffer data, tag t, std::uint64_t immediate = 0) const {
     return {name(t), t, data, detail::send_mode::synchronous, immediate};
   }
 
@@ -62,7 +61,7 @@ class endpoint {
   /// sent. Large messages leave one by one: start a `send` for each where they should overlap.
   /// \param messages the list and its buffers live unchanged until the end
   /// \param t        the tag of all messages
-  detail::send_many_request send_many(std::span<const const_buffer> messages, tag t) const {
+  send_many_request send_many(std::span<const const_buffer> messages, tag t) const {
     return {name(t), t, messages};
   }
 
@@ -71,12 +70,10 @@ class endpoint {
   /// once (docs/lifetimes.md).
   /// \param into the buffer; a longer message fills the buffer and ends with errc::truncated
   /// \param t    a tag, `any_tag`, or a value with a mask
-  detail::recv_request recv(mutable_buffer into, tag_mask t) const {
-    return {nullptr, name(t), t, into};
-  }
+  recv_request recv(mutable_buffer into, tag_mask t) const { return {nullptr, name(t), t, into}; }
 
   /// The same, scattered over several pieces, in order. `list` must live until the end too.
-  detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const {
+  recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const {
     return {nullptr, name(t), t, list};
   }
 
@@ -89,8 +86,8 @@ class endpoint {
   /// \param t    as for `recv`, for all of them
   /// \param got  what came in each; entries of messages that did not come stay as they were. As
   ///        long as `into`, or shorter: then later messages go without
-  detail::recv_many_request recv_many(std::span<const mutable_buffer> into, tag_mask t,
-                                      std::span<received> got = {}) const {
+  recv_many_request recv_many(std::span<const mutable_buffer> into, tag_mask t,
+                              std::span<received> got = {}) const {
     return {name(t), t, into, got};
   }
 
@@ -105,7 +102,7 @@ class endpoint {
   auto recv_value_from(tag_mask t, at_most limit = {}) const;
 
   /// Ends when a matching message has arrived, and leaves the message in the queue.
-  detail::probe_request probe(tag_mask t) const { return {nullptr, name(t), t}; }
+  probe_request probe(tag_mask t) const { return {nullptr, name(t), t}; }
 
   /// The same without waiting: nothing, if no such message has arrived.
   /// \throws weft::error (invalid_argument)
@@ -128,7 +125,7 @@ class endpoint {
   /// \param args   its arguments, as bytes, unchanged by the caller until the end
   /// \param reply  memory for the reply; a longer reply ends the call with errc::truncated
   /// \return bytes of the reply
-  detail::raw_call_request call(am number, const_buffer args, mutable_buffer reply) const {
+  raw_call_request call(am number, const_buffer args, mutable_buffer reply) const {
     return {name(), number, args, reply};
   }
 
@@ -140,7 +137,7 @@ class endpoint {
   ///        elements live unchanged until the end
   /// \throws std::bad_alloc
   template <class R, class... Args>
-  detail::typed_call_request<R> call(am number, const Args&... args) const;
+  typed_call_request<R> call(am number, const Args&... args) const;
 
   /// Calls a handler that gives a stream of values, `ctx.on<async_generator<T>(...)>`, and yields
   /// the values in order. The first `next` makes the call, with its deadline. The handler is at
@@ -164,11 +161,11 @@ class endpoint {
 
   /// Calls a handler without a reply. Ends as `send`: when `args` may be used again. A post for
   /// which there is no handler is dropped there (metrics::posts_dropped).
-  detail::send_request post_bytes(am number, const_buffer args) const {
+  send_request post_bytes(am number, const_buffer args) const {
     return {name(), detail::post_tag(number), args};
   }
   template <class... Args>
-  detail::typed_post_request post(am number, const Args&... args) const;
+  typed_post_request post(am number, const Args&... args) const;
 
   // RMA on a `region` of the peer. The peer's application takes no part: the peer's thread that
   // makes progress serves the operation. An operation ends when it has been done at the peer. Any
@@ -183,18 +180,17 @@ class endpoint {
   /// \param to   its first bytes are written
   /// \param then the notification for region::notified of the region's owner, which comes after the
   ///        bytes. The put ends with errc::out_of_memory if 4096 notifications wait there
-  detail::transfer_request put(const_buffer data, remote_region to,
-                               std::optional<notify> then = {}) const {
+  transfer_request put(const_buffer data, remote_region to, std::optional<notify> then = {}) const {
     return {{.to = name(), .kind = detail::rma_kind::put, .where = to, .data = data, .then = then}};
   }
 
   /// A put of no bytes: sends the notification `what` to the region's owner.
-  detail::transfer_request signal(remote_region to, notify what) const { return put({}, to, what); }
+  transfer_request signal(remote_region to, notify what) const { return put({}, to, what); }
 
   /// Reads from the peer's memory.
   /// \param into filled; at most as many bytes as `from` has
   /// \param from its first bytes are read
-  detail::transfer_request get(mutable_buffer into, remote_region from) const {
+  transfer_request get(mutable_buffer into, remote_region from) const {
     return {{.to = name(), .kind = detail::rma_kind::get, .where = from, .into = into}};
   }
 
@@ -203,14 +199,14 @@ class endpoint {
   /// \param word   its first 8 bytes, at a multiple of 8; the region has rights::read_write
   /// \param addend the number that is added
   /// \return the former value
-  detail::update_request fetch_add(remote_region word, std::uint64_t addend) const {
+  update_request fetch_add(remote_region word, std::uint64_t addend) const {
     return {{.to = name(), .kind = detail::rma_kind::fetch_add, .where = word, .operand = addend}};
   }
 
   /// Stores `desired` if the word equals `expected`.
   /// \return the former value
-  detail::update_request compare_swap(remote_region word, std::uint64_t expected,
-                                      std::uint64_t desired) const {
+  update_request compare_swap(remote_region word, std::uint64_t expected,
+                              std::uint64_t desired) const {
     return {{.to = name(),
              .kind = detail::rma_kind::compare_swap,
              .where = word,
@@ -222,12 +218,11 @@ class endpoint {
   // as many elements as it is given, `get` reads as many as there is room for. Atomics take
   // integers of 8 bytes, and return the former one.
   template <class T>
-  detail::transfer_request put(std::span<const std::type_identity_t<T>> values,
-                               const remote_region_of<T>& to,
-                               std::optional<notify> then = {}) const;
+  transfer_request put(std::span<const std::type_identity_t<T>> values,
+                       const remote_region_of<T>& to, std::optional<notify> then = {}) const;
   template <class T>
-  detail::transfer_request get(std::span<std::type_identity_t<T>> into,
-                               const remote_region_of<T>& from) const;
+  transfer_request get(std::span<std::type_identity_t<T>> into,
+                       const remote_region_of<T>& from) const;
   template <class T>
   auto put(const std::type_identity_t<T>& value, const remote_region_of<T>& to,
            std::optional<notify> then = {}) const;
@@ -236,7 +231,7 @@ class endpoint {
   template <class T>
   auto load(const remote_region_of<T>& word) const;
   template <class T>
-  detail::transfer_request signal(const remote_region_of<T>& to, notify what) const;
+  transfer_request signal(const remote_region_of<T>& to, notify what) const;
   template <class T>
   auto fetch_add(const remote_region_of<T>& word, std::type_identity_t<T> addend) const;
   template <class T>
@@ -277,23 +272,25 @@ class endpoint {
   explicit operator bool() const noexcept { return state_ != nullptr; }
   friend bool operator==(const endpoint&, const endpoint&) = default;
 
-  /// For weft's own layers; applications get endpoints from a context, group or listener.
+ private:
+  friend struct detail::internals;
   explicit endpoint(std::shared_ptr<proto::peer> state) noexcept
       : state_(std::move(state)), id_(detail::peer_name(state_.get()).id) {}
-  proto::peer* state() const noexcept { return state_.get(); }
   /// \throws weft::error (invalid_argument) if this endpoint names no peer
   proto::peer& peer() const;
 
- private:
   /// No peer for a reserved tag: an operation with that name ends with errc::invalid_argument.
   detail::peer_name name(tag_mask t) const noexcept {
-    return {t.value < first_reserved_tag || detail::is_group_tag(t) ? state() : nullptr, id_};
+    return {t.value < first_reserved_tag || detail::is_group_tag(t) ? state_.get() : nullptr, id_};
   }
-
-  detail::peer_name name() const noexcept { return {state(), id_}; }
+  detail::peer_name name() const noexcept { return {state_.get(), id_}; }
 
   std::shared_ptr<proto::peer> state_;
   peer_id id_ = no_peer;
 };
+
+inline endpoint detail::internals::endpoint_of(std::shared_ptr<proto::peer> state) noexcept {
+  return endpoint(std::move(state));
+}
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 
 #include <weft/context.hpp>
 #include <weft/coro/detail/run_loop.hpp>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft {
 
@@ -23,7 +23,7 @@ namespace weft {
 /// An operation is the one that `co_await` makes of a request. Its memory is the caller's; it is
 /// neither copied nor moved while in flight:
 ///
-///     detail::recv_operation op(peer.recv(buffer, tag{1}), &has_ended);
+///     recv_operation op(peer.recv(buffer, tag{1}), &has_ended);
 ///     if (loop.start(op)) ...                       // it has ended already: op.status, op.take()
 ///     { external_loop::progress_guard hold(loop); hold.poll(); }   // may call has_ended(op)
 ///

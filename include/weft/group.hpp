@@ -104,9 +104,7 @@ class group {
 
   /// Receives from any source, as `context::recv`. Does not end when processes die;
   /// `endpoint::closed` reports that.
-  detail::recv_request recv_any(mutable_buffer into, tag_mask t) const {
-    return owner_->recv(into, t);
-  }
+  recv_request recv_any(mutable_buffer into, tag_mask t) const { return owner_->recv(into, t); }
 
   /// The rank of a member; nothing: it is none. `world.rank_of(ctx.peer(about.source))`
   std::optional<peer_id> rank_of(const endpoint& who) const noexcept;
@@ -393,8 +391,8 @@ class group {
 };
 
 struct group::barrier_step {
-  detail::send_request tell;
-  detail::recv_request hear;
+  send_request tell;
+  recv_request hear;
 };
 
 }  // namespace weft

@@ -140,27 +140,29 @@ class waiting : public operation {
   ~waiting() = default;
 };
 
+}  // namespace detail
+
 class trigger_operation;
 class receive_operation;
 
+/// What `event::triggered` returns.
 struct [[nodiscard]] trigger_request {
   using value_type = void;
   using operation_type = trigger_operation;
-  port* at;
+  detail::port* at;
   std::uint64_t event;
 };
 
-class trigger_operation : public waiting {
+/// A wait for an event.
+class trigger_operation : public detail::waiting {
  public:
   trigger_operation(const trigger_request& r, complete_fn f) noexcept
-      : waiting(r.at, f), event(r.event) {}
+      : detail::waiting(r.at, f), event(r.event) {}
   bool start() noexcept;
   void cancel() noexcept;
   void take() const noexcept {}
   const std::uint64_t event;
 };
-
-}  // namespace detail
 
 /// The result of a receive from a queue.
 struct posted_message {
@@ -168,20 +170,20 @@ struct posted_message {
   std::size_t size = 0;            ///< bytes
 };
 
-namespace detail {
-
+/// What `queue::receive` returns.
 struct [[nodiscard]] receive_request {
   using value_type = posted_message;
   using operation_type = receive_operation;
-  port* at;
+  detail::port* at;
   std::uint32_t queue;
   mutable_buffer into;
 };
 
-class receive_operation : public waiting {
+/// A receive in flight; the buffer is the caller's again at the end.
+class receive_operation : public detail::waiting {
  public:
   receive_operation(const receive_request& r, complete_fn f) noexcept
-      : waiting(r.at, f), queue(r.queue), into(r.into) {}
+      : detail::waiting(r.at, f), queue(r.queue), into(r.into) {}
   bool start() noexcept;
   void cancel() noexcept;
   posted_message take() const noexcept { return got; }
@@ -189,8 +191,6 @@ class receive_operation : public waiting {
   const mutable_buffer into;
   posted_message got;
 };
-
-}  // namespace detail
 
 /// A counted event. It triggers after the number of completions that it was armed for: its chains
 /// start, and a waiting coroutine resumes. Completions that come before it is armed (again) count
@@ -215,7 +215,7 @@ class event {
 
   /// Waits for the next trigger that no coroutine has waited for. `co_await e` is the same.
   /// \throws weft::error the error of a descriptor that failed, or peer_lost, stopped, closed
-  detail::trigger_request triggered() const noexcept;
+  trigger_request triggered() const noexcept;
 
  private:
   friend class device;
@@ -225,7 +225,7 @@ class event {
 };
 
 inline auto operator co_await(const event& e) {
-  return weft::detail::request_awaiter<detail::trigger_request>(e.triggered());
+  return weft::detail::request_awaiter<trigger_request>(e.triggered());
 }
 
 /// A queue of up to 256 messages that any process may post to. Messages stay until the owner
@@ -241,7 +241,7 @@ class queue {
   /// Takes the oldest message. Messages of one process come in the order of their posts.
   /// \param into the buffer; max_post bytes are always enough. A longer message ends the receive
   ///        with errc::truncated and is lost; the buffer holds its beginning
-  detail::receive_request receive(mutable_buffer into) const noexcept;
+  receive_request receive(mutable_buffer into) const noexcept;
 
  private:
   friend class device;

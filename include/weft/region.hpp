@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 #include <weft/remote_region.hpp>
 
 namespace weft {
@@ -49,7 +49,7 @@ class region {
   /// has stopped delays the end. The end cannot be stopped. Requests that wait for notifications
   /// end with errc::closed; notifications in the queue are lost. Await the request once, or start
   /// it in a scope; the destructor does nothing afterwards.
-  detail::region_end_request end() const noexcept;
+  region_end_request end() const noexcept;
 
   /// Keeps the region until the context ends: the destructor does nothing.
   void release() noexcept;
@@ -64,7 +64,7 @@ class region {
   /// its puts ended. Several requests may wait: each gets one notification, in turn. Errors:
   /// errc::stopped; errc::closed when the region or the context ends; errc::invalid_argument for a
   /// region that was moved from.
-  detail::notified_request notified() const noexcept;
+  notified_request notified() const noexcept;
 
  private:
   proto::messenger* messenger_;

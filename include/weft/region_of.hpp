@@ -24,6 +24,7 @@
 
 #include <weft/detail/value_kind.hpp>
 #include <weft/endpoint.hpp>
+#include <weft/operations/elements.hpp>
 #include <weft/region.hpp>
 
 namespace weft {
@@ -34,77 +35,6 @@ namespace detail {
 /// \throws weft::error (invalid_argument) if they exceed it
 remote_region part_of_elements(const remote_region& all, std::size_t element, std::uint64_t from,
                                std::uint64_t count);
-
-template <class T>
-class typed_update_operation;
-
-/// An update of a word of type T.
-template <class T>
-struct [[nodiscard]] typed_update_request {
-  using value_type = T;
-  using operation_type = typed_update_operation<T>;
-  update_request word;
-};
-
-template <class T>
-class typed_update_operation : public update_operation {
- public:
-  typed_update_operation(const typed_update_request<T>& r, complete_fn f) noexcept
-      : update_operation(r.word, f) {}
-  T take() const noexcept { return static_cast<T>(update_operation::take()); }
-};
-
-template <class T>
-class value_put_operation;
-
-/// A put of one element, which it holds.
-template <class T>
-struct [[nodiscard]] value_put_request {
-  using value_type = void;
-  using operation_type = value_put_operation<T>;
-  transfer_request transfer;
-  T value;
-};
-
-template <class T>
-class value_put_operation : public transfer_operation {
- public:
-  value_put_operation(const value_put_request<T>& r, complete_fn f) noexcept
-      : transfer_operation(from(r.transfer, bytes_of_value(value_)), f), value_(r.value) {}
-
- private:
-  static transfer_request from(transfer_request r, const_buffer data) noexcept {
-    r.order.data = data;
-    return r;
-  }
-  T value_;
-};
-
-template <class T>
-class value_get_operation;
-
-/// A get of one element, which it yields.
-template <class T>
-struct [[nodiscard]] value_get_request {
-  using value_type = T;
-  using operation_type = value_get_operation<T>;
-  transfer_request transfer;
-};
-
-template <class T>
-class value_get_operation : public transfer_operation {
- public:
-  value_get_operation(const value_get_request<T>& r, complete_fn f) noexcept
-      : transfer_operation(into(r.transfer, mutable_buffer(memory_)), f) {}
-  T take() const noexcept { return *std::launder(reinterpret_cast<const T*>(memory_)); }
-
- private:
-  static transfer_request into(transfer_request r, mutable_buffer memory) noexcept {
-    r.order.into = memory;
-    return r;
-  }
-  alignas(T) std::byte memory_[sizeof(T)];
-};
 
 template <class T>
 constexpr void require_word() noexcept {
@@ -173,8 +103,8 @@ class region_of {
   remote_region_of<T> remote() const noexcept { return {region_.remote()}; }
 
   /// As region::notified and region::end. The elements live until this object ends.
-  detail::notified_request notified() const noexcept { return region_.notified(); }
-  detail::region_end_request end() const noexcept { return region_.end(); }
+  notified_request notified() const noexcept { return region_.notified(); }
+  region_end_request end() const noexcept { return region_.end(); }
 
  private:
   std::unique_ptr<T[]> own_;  // before region_, which ends first
@@ -183,15 +113,14 @@ class region_of {
 };
 
 template <class T>
-detail::transfer_request endpoint::put(std::span<const std::type_identity_t<T>> values,
-                                       const remote_region_of<T>& to,
-                                       std::optional<notify> then) const {
+transfer_request endpoint::put(std::span<const std::type_identity_t<T>> values,
+                               const remote_region_of<T>& to, std::optional<notify> then) const {
   return put(std::as_bytes(values), to.bytes, then);
 }
 
 template <class T>
-detail::transfer_request endpoint::get(std::span<std::type_identity_t<T>> into,
-                                       const remote_region_of<T>& from) const {
+transfer_request endpoint::get(std::span<std::type_identity_t<T>> into,
+                               const remote_region_of<T>& from) const {
   return get(std::as_writable_bytes(into), from.bytes);
 }
 
@@ -202,14 +131,14 @@ detail::transfer_request endpoint::get(std::span<std::type_identity_t<T>> into,
 template <class T>
 auto endpoint::put(const std::type_identity_t<T>& value, const remote_region_of<T>& to,
                    std::optional<notify> then) const {
-  return detail::value_put_request<T>{put(const_buffer{}, to.bytes, then), value};
+  return value_put_request<T>{put(const_buffer{}, to.bytes, then), value};
 }
 
 /// Reads one element, the first of `from`.
 /// \return when awaited, the element
 template <class T>
 auto endpoint::get(const remote_region_of<T>& from) const {
-  return detail::value_get_request<T>{get(mutable_buffer{}, from.bytes)};
+  return value_get_request<T>{get(mutable_buffer{}, from.bytes)};
 }
 
 /// Reads a word that others update by atomics: as fetch_add of 0, so the region needs
@@ -222,22 +151,22 @@ auto endpoint::load(const remote_region_of<T>& word) const {
 }
 
 template <class T>
-detail::transfer_request endpoint::signal(const remote_region_of<T>& to, notify what) const {
+transfer_request endpoint::signal(const remote_region_of<T>& to, notify what) const {
   return signal(to.bytes, what);
 }
 
 template <class T>
 auto endpoint::fetch_add(const remote_region_of<T>& word, std::type_identity_t<T> addend) const {
   detail::require_word<T>();
-  return detail::typed_update_request<T>{fetch_add(word.bytes, static_cast<std::uint64_t>(addend))};
+  return typed_update_request<T>{fetch_add(word.bytes, static_cast<std::uint64_t>(addend))};
 }
 
 template <class T>
 auto endpoint::compare_swap(const remote_region_of<T>& word, std::type_identity_t<T> expected,
                             std::type_identity_t<T> desired) const {
   detail::require_word<T>();
-  return detail::typed_update_request<T>{compare_swap(
-      word.bytes, static_cast<std::uint64_t>(expected), static_cast<std::uint64_t>(desired))};
+  return typed_update_request<T>{compare_swap(word.bytes, static_cast<std::uint64_t>(expected),
+                                              static_cast<std::uint64_t>(desired))};
 }
 
 }  // namespace weft

@@ -37,8 +37,8 @@ void refuse_child(const core& c);
 /// \throws what `x` throws
 template <detail::awaitable X>
 awaited_t<X> run(context& ctx, X x) {
-  detail::refuse_child(ctx.core());
-  return detail::awaited_task<X>(detail::home_of(ctx.core()), std::move(x)).wait();
+  detail::refuse_child(detail::core_of(ctx));
+  return detail::awaited_task<X>(detail::home_of(detail::core_of(ctx)), std::move(x)).wait();
 }
 
 /// The same, by the name that it has in std::execution.

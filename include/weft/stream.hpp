@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 
-#include <weft/detail/stream_ops.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/error.hpp>
+#include <weft/operations/streams.hpp>
 
 namespace weft {
 
@@ -79,19 +79,15 @@ class stream {
   /// caller's memory to the reader's. After an error or a stop, `written` tells how many bytes were
   /// taken.
   /// \param data unchanged by the caller until the end; a `list` must live until then, too
-  detail::stream_write_request write(const_buffer data) { return {state_.get(), data}; }
-  detail::stream_write_request write(std::span<const const_buffer> list) {
-    return {state_.get(), list};
-  }
+  stream_write_request write(const_buffer data) { return {state_.get(), data}; }
+  stream_write_request write(std::span<const const_buffer> list) { return {state_.get(), list}; }
 
   /// Waits for at least one byte, then reads the bytes that have arrived. A stopped read leaves all
   /// bytes for the next read.
   /// \param into not touched by the caller until the end; a `list` must live until then, too
   /// \return the number of bytes; 0: the end of the stream (or `into` is empty)
-  detail::stream_read_request read(mutable_buffer into) { return {state_.get(), into}; }
-  detail::stream_read_request read(std::span<const mutable_buffer> list) {
-    return {state_.get(), list};
-  }
+  stream_read_request read(mutable_buffer into) { return {state_.get(), into}; }
+  stream_read_request read(std::span<const mutable_buffer> list) { return {state_.get(), list}; }
 
   /// Ends the writing side: the peer's reads end after the last byte. This end can still read.
   /// Never blocks; the bytes of a write in flight come before the end.
@@ -104,7 +100,7 @@ class stream {
   /// After `close`: ends when the peer has read all bytes and has finished, too. Then the number
   /// may be opened again. Fails with errc::closed when the peer closed before it had read all
   /// bytes, and with errc::peer_lost when the peer died.
-  detail::stream_closed_request closed() { return {state_.get()}; }
+  stream_closed_request closed() { return {state_.get()}; }
 
   std::uint64_t written() const;     ///< bytes taken from all writes so far
   std::uint64_t bytes_read() const;  ///< bytes handed to the reader so far

@@ -42,8 +42,8 @@
 
 #include <weft/context.hpp>
 #include <weft/detail/object_ops.hpp>
-#include <weft/detail/value_requests.hpp>
 #include <weft/endpoint.hpp>
+#include <weft/operations/values.hpp>
 
 namespace weft {
 namespace detail {
@@ -139,7 +139,7 @@ auto endpoint::send_value(tag t, T&& value) const {
   else if constexpr (borrowed)
     return send(detail::bytes_of_value<decayed>(value), t);
   else if constexpr (kind == value_kind::bytes)
-    return detail::owned_send_request<decayed>{name(t), t, std::forward<T>(value)};
+    return owned_send_request<decayed>{name(t), t, std::forward<T>(value)};
   else
     return detail::send_owned<decayed>(*this, t, std::forward<T>(value));
 }

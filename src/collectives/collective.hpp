@@ -39,10 +39,8 @@ class collective {
     return static_cast<peer_id>(r < 0 ? r + n : r >= n ? r - n : r);
   }
 
-  detail::send_request send(peer_id to, const_buffer data) const {
-    return {of_->peer(to), tag_, data};
-  }
-  detail::recv_request recv(peer_id from, mutable_buffer into) const {
+  send_request send(peer_id to, const_buffer data) const { return {of_->peer(to), tag_, data}; }
+  recv_request recv(peer_id from, mutable_buffer into) const {
     return {nullptr, of_->peer(from), tag_, into};
   }
 

@@ -12,7 +12,6 @@
 namespace weft::collectives {
 
 using detail::send_mode;
-using detail::send_operation;
 using proto::revocation;
 
 namespace {

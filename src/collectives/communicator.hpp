@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <weft/detail/collective_ops.hpp>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "collectives/call_log.hpp"
 #include "collectives/select.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <weft/coro/detail/request.hpp>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "collectives/collective.hpp"
 
@@ -18,11 +18,11 @@ namespace weft::collectives {
 
 /// \throws weft::error: the message is shorter than the buffer, so that members do not agree on the
 ///         size
-inline void check_size(communicator& group, const detail::recv_operation& op) {
+inline void check_size(communicator& group, const recv_operation& op) {
   if (op.got.size != op.into.size()) [[unlikely]]
     group.disagree(op.got.source, op.tag.value, op.got.size, op.into.size());
 }
-inline void check_size(communicator&, const detail::send_operation&) noexcept {}
+inline void check_size(communicator&, const send_operation&) noexcept {}
 
 /// `co_await together(c, c.recv(...), c.send(...))` starts the requests in that order and ends when
 /// all have ended. The first failure asks the others to stop, and is thrown at the end; so does a

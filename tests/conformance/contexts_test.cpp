@@ -128,7 +128,7 @@ task<void> receive_from_who_computes(context&, endpoint other) {
   got_there = true;
 }
 
-task<void> remember(std::vector<errc>& ends, detail::recv_request r) {
+task<void> remember(std::vector<errc>& ends, recv_request r) {
   ends.push_back(co_await outcome(r));
 }
 

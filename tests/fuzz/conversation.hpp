@@ -94,7 +94,7 @@ class conversation {
   /// Messages that had arrived whole can still be received.
   void receive_what_arrived() {
     while (messages_.try_probe(nullptr, any_tag)) {
-      receiving r(detail::recv_request{&messages_, nullptr, any_tag, mutable_buffer{}});
+      receiving r(recv_request{&messages_, nullptr, any_tag, mutable_buffer{}});
       r.go();
       check(r.ends == 1, "a message that is left is whole");
     }
@@ -251,7 +251,7 @@ class conversation {
         } else {
           order.data = const_buffer(t.memory.get(), size);
         }
-        t.op = std::make_unique<transferring>(detail::transfer_request{order});
+        t.op = std::make_unique<transferring>(transfer_request{order});
         t.op->go();
         transfers_.push_back(std::move(t));
         return;
@@ -260,14 +260,14 @@ class conversation {
         posted<updating> u;
         detail::rma_request order{whom, detail::rma_kind::fetch_add, there};
         order.operand = 1;
-        u.op = std::make_unique<updating>(detail::update_request{order});
+        u.op = std::make_unique<updating>(update_request{order});
         u.op->go();
         updates_.push_back(std::move(u));
         return;
       }
       case 3: {
         posted<hearing> n;
-        n.op = std::make_unique<hearing>(detail::notified_request{&messages_, regions_[0].key});
+        n.op = std::make_unique<hearing>(notified_request{&messages_, regions_[0].key});
         n.op->go();
         notified_.push_back(std::move(n));
         return;
@@ -288,7 +288,7 @@ class conversation {
   }
 
   void end_region(std::uint64_t key) {
-    regions_ended_.push_back(std::make_unique<ending>(detail::region_end_request{&messages_, key}));
+    regions_ended_.push_back(std::make_unique<ending>(region_end_request{&messages_, key}));
     regions_ended_.back()->go();
   }
 
@@ -307,8 +307,8 @@ class conversation {
         const auto who = in.get<std::uint8_t>() % 3;
         peer* const from = who == 2 ? nullptr : who == 1 ? bystander_.get() : villain_.get();
         posted<receiving> r{std::make_unique<std::byte[]>(size), nullptr};
-        r.op = std::make_unique<receiving>(detail::recv_request{
-            &messages_, from, some_tag(in), mutable_buffer(r.memory.get(), size)});
+        r.op = std::make_unique<receiving>(
+            recv_request{&messages_, from, some_tag(in), mutable_buffer(r.memory.get(), size)});
         r.op->go();
         receives_.push_back(std::move(r));
         return;
@@ -317,7 +317,7 @@ class conversation {
         const std::size_t size = in.get<std::uint16_t>() % 20000u;
         const auto how = in.get<std::uint8_t>();
         posted<sending> s{std::make_unique<std::byte[]>(size), nullptr};
-        s.op = std::make_unique<sending>(detail::send_request{
+        s.op = std::make_unique<sending>(send_request{
             how & 1 ? bystander_.get() : villain_.get(), tag{1}, const_buffer(s.memory.get(), size),
             how & 2 ? detail::send_mode::synchronous : detail::send_mode::standard});
         s.op->go();
@@ -326,7 +326,7 @@ class conversation {
       }
       case 6: {
         posted<probing> p;
-        p.op = std::make_unique<probing>(detail::probe_request{
+        p.op = std::make_unique<probing>(probe_request{
             &messages_, in.get<std::uint8_t>() & 1 ? villain_.get() : nullptr, some_tag(in)});
         p.op->go();
         probes_.push_back(std::move(p));

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 
 #include "target.hpp"
 
@@ -26,13 +26,13 @@ class counted final : public Op {
     check(++static_cast<counted&>(op).ends == 1, "an operation ends once");
   }
 };
-using receiving = counted<detail::recv_operation>;
-using sending = counted<detail::send_operation>;
-using probing = counted<detail::probe_operation>;
-using transferring = counted<detail::transfer_operation>;
-using updating = counted<detail::update_operation>;
-using hearing = counted<detail::notified_operation>;
-using ending = counted<detail::region_end_operation>;
+using receiving = counted<recv_operation>;
+using sending = counted<send_operation>;
+using probing = counted<probe_operation>;
+using transferring = counted<transfer_operation>;
+using updating = counted<update_operation>;
+using hearing = counted<notified_operation>;
+using ending = counted<region_end_operation>;
 
 /// An operation and its memory, freed as soon as the operation has ended, so that a late access is
 /// detected.

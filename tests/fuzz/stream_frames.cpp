@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <weft/detail/stream_ops.hpp>
+#include <weft/operations/streams.hpp>
 
 #include "counted.hpp"
 #include "proto/messenger/messenger.hpp"
@@ -20,9 +20,9 @@ namespace {
 using namespace proto;
 using runtime::engine;
 
-using reading = counted<detail::stream_read_operation>;
-using writing = counted<detail::stream_write_operation>;
-using ending = counted<detail::stream_closed_operation>;
+using reading = counted<stream_read_operation>;
+using writing = counted<stream_write_operation>;
+using ending = counted<stream_closed_operation>;
 
 constexpr std::uint64_t data_tag = stream_data_tag(0, stream_way::forth);
 constexpr std::uint64_t allowance_tag = stream_allowance_tag(0, stream_way::forth);
@@ -164,13 +164,13 @@ class talk {
         const mutable_buffer into(memory.get(), size);
         // Another read may not have settled, and its bytes come first.
         settle();
-        return post(reads_, std::move(memory), detail::stream_read_request{stream_.get(), into});
+        return post(reads_, std::move(memory), stream_read_request{stream_.get(), into});
       }
       case 5: {
         const std::size_t size = in.get<std::uint16_t>() % 5000u;
         auto memory = std::make_unique<std::byte[]>(size);
         const const_buffer from(memory.get(), size);
-        return post(writes_, std::move(memory), detail::stream_write_request{stream_.get(), from});
+        return post(writes_, std::move(memory), stream_write_request{stream_.get(), from});
       }
       case 6: {
         settle();
@@ -213,7 +213,7 @@ class talk {
   }
 
   void end(std::uint8_t how) {
-    if (how % 4 == 0) return post(ends_, nullptr, detail::stream_closed_request{stream_.get()});
+    if (how % 4 == 0) return post(ends_, nullptr, stream_closed_request{stream_.get()});
     const engine::holder hold(turns_);
     if (how % 4 == 1) {
       stream_->writer().finish(true);

@@ -114,7 +114,7 @@ task<void> talk(context& ctx, board& on, std::size_t which) {
   honest_notes& notes = on.honest[which];
   endpoint victim = co_await ctx.connect(
       std::string(on.listening.get()), which == 0 ? private_data_of_small : private_data_of_large);
-  const wireup::identity& self = ctx.core().manager().self();
+  const wireup::identity& self = weft::detail::core_of(ctx).manager().self();
   notes.id = self.id;
   notes.locator.set(self.locator);
   notes.ready = 1;

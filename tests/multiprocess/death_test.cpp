@@ -100,11 +100,11 @@ int sockets_named(const std::string& name) {
 
 using ends = std::vector<errc>;
 
-task<void> note(ends& into, detail::send_request r) {
+task<void> note(ends& into, send_request r) {
   const auto outcome = co_await as_result(r);
   into.push_back(outcome.code());
 }
-task<void> note(ends& into, detail::recv_request r) {
+task<void> note(ends& into, recv_request r) {
   const auto outcome = co_await as_result(r);
   into.push_back(outcome.code());
 }

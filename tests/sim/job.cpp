@@ -40,7 +40,9 @@ job::job(const scenario& p, log& l, ledger& book)
     if (what == fake::happening::delivered) ++frames_in_pass_;
   };
   ledger_.hostile = plan_.hostile;
-  ledger_.gone = [this](node at_rank, node whom) { return at(at_rank).to(whom).state()->gone(); };
+  ledger_.gone = [this](node at_rank, node whom) {
+    return weft::detail::internals::peer_of(at(at_rank).to(whom))->gone();
+  };
   world_.may_place = [this](const fake::wire& w, weft::const_buffer into) {
     const bool may =
         is_hostile(w.to) || ledger_.lends(w.to, into) || at(w.to).receives_for_inline();
@@ -73,7 +75,8 @@ void job::join(node n) {
   }
   ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_, [this, n](node other) {
     return lives(other) && hostile_calls_run(other) &&
-           at(other).messages().calls().is_busy_for(*at(other).to(n).state());
+           at(other).messages().calls().is_busy_for(
+               *weft::detail::internals::peer_of(at(other).to(n)));
   });
   ranks_[n]->connector().on_connect = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
@@ -134,7 +137,7 @@ std::vector<std::size_t> job::ways(node from, node to) const {
 /// Progress lock held. The frame sink to which a link of that rank from that endpoint delivers.
 weft::transports::frame_sink& job::frame_sink(const weft::endpoint& from, node whom,
                                               std::size_t way) {
-  peer& p = *from.state();
+  peer& p = *weft::detail::internals::peer_of(from);
   if (!plan_.wanted.many_links) return p;
   if (!p.connection().several()) {
     std::vector<weft::transports::traits> kinds;
@@ -176,8 +179,9 @@ void job::offer(node from, node to) {
       const std::string refusal = way(to, n).accept(ear, {}, std::move(*letter++), reply);
       if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
     }
-    o.credit =
-        is_hostile(to) ? hostile_->grants(from) : back.state()->writer().grant_first_credit();
+    o.credit = is_hostile(to)
+                   ? hostile_->grants(from)
+                   : weft::detail::internals::peer_of(back)->writer().grant_first_credit();
   }
   if (is_hostile(to) && hostile_->keeps_silent(from)) return;
   if (is_hostile(from)) met_hostile_.insert(to);
@@ -199,14 +203,16 @@ void job::answer(node from, node to) {
     for (std::size_t i = 0; i < o.links.size(); ++i) {
       static_cast<void>(o.links[i]->opened({}));
       if (!plan_.wanted.many_links)
-        there.state()->opened(std::move(o.links[i]), o.credit);
+        weft::detail::internals::peer_of(there)->opened(std::move(o.links[i]), o.credit);
       else
-        there.state()->connection().several()->join(i, std::move(o.links[i]));
+        weft::detail::internals::peer_of(there)->connection().several()->join(
+            i, std::move(o.links[i]));
     }
     o.links.clear();
     const auto found = several_.find({from, to});
-    if (found != several_.end() && found->second.unused && there.state()->writer().takes_link())
-      there.state()->opened(std::move(found->second.unused), o.credit);
+    if (found != several_.end() && found->second.unused &&
+        weft::detail::internals::peer_of(there)->writer().takes_link())
+      weft::detail::internals::peer_of(there)->opened(std::move(found->second.unused), o.credit);
   }
   log_.event("rank {} has a link to rank {}", from, to);
   // With several links credit travels inside other frames, and is sent again when a link breaks.
@@ -233,8 +239,8 @@ void job::gone(node whom, node who, errc how) {
   const engine::holder hold(at(whom).engine());
   opening_[{whom, who}].links.clear();
   for (const std::size_t way : ways(who, whom)) at(whom).way(way).forget(frame_sink(it, whom, way));
-  it.state()->fail(how, "the control plane says so");
-  it.state()->drop_link();
+  weft::detail::internals::peer_of(it)->fail(how, "the control plane says so");
+  weft::detail::internals::peer_of(it)->drop_link();
   several_.erase({whom, who});
 }
 
@@ -272,7 +278,7 @@ void job::change_members() {
 /// hostile rank keeps no account, and may owe.
 bool job::starved(node from, node to) {
   const auto flow = [this](node n, node whom) -> const weft::proto::flow_control& {
-    return at(n).to(whom).state()->writer().flow();
+    return weft::detail::internals::peer_of(at(n).to(whom))->writer().flow();
   };
   if (flow(from, to).can_begin_message(false)) return false;
   if (is_hostile(to)) return true;
@@ -284,7 +290,7 @@ bool job::starved(node from, node to) {
 /// The hostile rank may let the handlers of its calls wait.
 bool job::hostile_calls_run(node n) {
   if (!plan_.hostile) return false;
-  const auto& calls = at(n).to(*plan_.hostile).state()->calls;
+  const auto& calls = weft::detail::internals::peer_of(at(n).to(*plan_.hostile))->calls;
   return calls && calls->running != 0;
 }
 
@@ -294,10 +300,10 @@ void job::judge_calls(node n) {
   for (node caller = 0; caller < ranks_.size(); ++caller) {
     if (caller == n || is_hostile(caller)) continue;
     const weft::endpoint from = at(n).to(caller);
-    const auto& calls = from.state()->calls;
+    const auto& calls = weft::detail::internals::peer_of(from)->calls;
     if (!calls) continue;
-    const bool may_wait =
-        hostile_calls_run(n) && at(n).messages().calls().is_busy_for(*from.state());
+    const bool may_wait = hostile_calls_run(n) && at(n).messages().calls().is_busy_for(
+                                                      *weft::detail::internals::peer_of(from));
     if (calls->served != 0 || (calls->waiting.first && !may_wait))
       log_.violation("at rank {}, {} calls of rank {} are not over{}", n, calls->served, caller,
                      calls->waiting.first ? ", and others wait" : "");
@@ -389,7 +395,8 @@ void job::check_step() {
   for (const node n : met_hostile_)
     if (lives(n) && !apart(n, *plan_.hostile)) judge_hostile(n);
   for (const connection& c : connections_)
-    accounts_.check_credit(*c.there.state(), c.from, *c.back.state(), c.to);
+    accounts_.check_credit(*weft::detail::internals::peer_of(c.there), c.from,
+                           *weft::detail::internals::peer_of(c.back), c.to);
 }
 
 void job::judge_rest() {

@@ -38,7 +38,9 @@ class rank {
   weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
   ledger& book() noexcept { return ledger_; }
   log& history() noexcept { return log_; }
-  weft::endpoint to(node n) { return weft::endpoint(messages_.peers().at(n)); }
+  weft::endpoint to(node n) {
+    return weft::detail::internals::endpoint_of(messages_.peers().at(n));
+  }
 
   /// Runs a task in the rank's next turn, without awaiting it. The task may not throw.
   void play(weft::task<void> t);
@@ -108,7 +110,7 @@ class rank {
   std::stop_source stop_;
   std::size_t playing_ = 0;
   std::vector<std::shared_ptr<shared_memory>> hosted_;
-  std::deque<weft::detail::region_end_operation> region_ends_;  // of end_regions()
+  std::deque<weft::region_end_operation> region_ends_;  // of end_regions()
   std::vector<std::shared_ptr<service>> services_;
   bool had_inline_ = false;
   const std::function<bool(node)> is_busy_;

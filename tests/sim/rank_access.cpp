@@ -23,7 +23,7 @@ void rank::host(memory mine) {
 void rank::end_regions() {
   for (const memory& m : hosted_) {
     m->ending = true;
-    const weft::detail::region_end_request end{&messages_, m->key};
+    const weft::region_end_request end{&messages_, m->key};
     if (!region_ends_.emplace_back(end, [](weft::operation&) noexcept {}).start())
       log_.violation("the end of rank {} waits for a peer that copies", number_);
   }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <weft/call.hpp>
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 
 #include "proto/messenger/messenger.hpp"
 #include "proto/operations/closed_operation.hpp"
@@ -35,7 +35,7 @@ class watched_operation : public Request::operation_type {
       : base(w.request, &complete_and_tell), book_(*w.book), page_(*w.page), complete_(f) {
     if constexpr (std::is_same_v<Record, call_record>)
       page_.has_left = [this] {
-        if constexpr (std::is_same_v<Request, weft::detail::raw_call_request>)
+        if constexpr (std::is_same_v<Request, weft::raw_call_request>)
           return base::has_left();
         else
           return base::begun;
@@ -74,11 +74,11 @@ class watched_operation : public Request::operation_type {
       book_.ended(page_, this->got);
     else if constexpr (std::is_same_v<Record, message_record>)
       book_.ended(page_);
-    else if constexpr (std::is_same_v<Request, weft::detail::notified_request>)
+    else if constexpr (std::is_same_v<Request, weft::notified_request>)
       book_.ended(page_, this->got.value);
-    else if constexpr (std::is_same_v<Request, weft::detail::region_end_request>)
+    else if constexpr (std::is_same_v<Request, weft::region_end_request>)
       book_.ended(page_, 0);
-    else if constexpr (std::is_same_v<Request, weft::detail::raw_call_request>)
+    else if constexpr (std::is_same_v<Request, weft::raw_call_request>)
       book_.ended(page_, this->reply_size());
     else if constexpr (std::is_same_v<Record, call_record>)
       book_.ended(page_, 0);
@@ -94,17 +94,17 @@ class watched_operation : public Request::operation_type {
   const weft::operation::complete_fn complete_;
 };
 
-using watched_send = watched<weft::detail::send_request, message_record>;
-using watched_receive = watched<weft::detail::recv_request, receive_record>;
-using watched_probe = watched<weft::detail::probe_request, receive_record>;
-using watched_transfer = watched<weft::detail::transfer_request, access_record>;
-using watched_update = watched<weft::detail::update_request, access_record>;
-using watched_notified = watched<weft::detail::notified_request, access_record>;
-using watched_region_end = watched<weft::detail::region_end_request, access_record>;
-using watched_call = watched<weft::detail::raw_call_request, call_record>;
-using watched_post = watched<weft::detail::send_request, call_record>;
-using watched_arguments = watched<weft::detail::claimed_request, served_record>;
-using watched_reply = watched<weft::detail::reply_request, served_record>;
+using watched_send = watched<weft::send_request, message_record>;
+using watched_receive = watched<weft::recv_request, receive_record>;
+using watched_probe = watched<weft::probe_request, receive_record>;
+using watched_transfer = watched<weft::transfer_request, access_record>;
+using watched_update = watched<weft::update_request, access_record>;
+using watched_notified = watched<weft::notified_request, access_record>;
+using watched_region_end = watched<weft::region_end_request, access_record>;
+using watched_call = watched<weft::raw_call_request, call_record>;
+using watched_post = watched<weft::send_request, call_record>;
+using watched_arguments = watched<weft::claimed_request, served_record>;
+using watched_reply = watched<weft::reply_request, served_record>;
 using watched_end = watched<weft::proto::closed_request, record>;
 
 /// Found by argument-dependent lookup, as weft's own is for its requests.

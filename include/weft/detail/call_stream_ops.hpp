@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of calls that are answered by a stream of values. Applications do not
-// name these types.
+// The side that calls for a stream of values. Applications do not name these types.
 #pragma once
 
 #include <cstddef>
@@ -9,43 +8,13 @@
 #include <utility>
 
 #include <weft/coro/async_generator.hpp>
-#include <weft/detail/call_ops.hpp>
+#include <weft/operations/calls.hpp>
 
 namespace weft::proto {
 class value_stream;
 }
 
 namespace weft::detail {
-
-// --- the called side ---------------------------------------------------------------------------
-
-class item_operation;
-
-/// `call::reply_next`.
-struct [[nodiscard]] item_request {
-  using value_type = void;
-  using operation_type = item_operation;
-  proto::served_call* to;
-  const_buffer data;
-};
-
-/// Sends one value. Waits while the caller lets no more come.
-class item_operation : public send_operation {
- public:
-  item_operation(const item_request& r, complete_fn f) noexcept;
-  bool start() noexcept;
-  bool start_held() noexcept;  ///< the progress lock is held
-  void cancel() noexcept;
-  std::string explain() const;
-
- private:
-  friend class proto::served_call;
-
-  proto::served_call& call_;
-  bool no_stream_ = false;  ///< the caller awaits no values, or another one is being sent
-};
-
-// --- the side that calls -----------------------------------------------------------------------
 
 class next_item_operation;
 

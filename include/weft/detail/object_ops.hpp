@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <weft/coro/task.hpp>
-#include <weft/detail/message_ops.hpp>
 #include <weft/endpoint.hpp>
+#include <weft/operations/messages.hpp>
 #include <weft/wire.hpp>
 
 namespace weft::detail {

@@ -1,43 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives of values: they check the size of the message, or make the memory for it. Applications
-// do not name these types.
+// Receives that make the memory for their message. Applications do not name these types.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-#include <weft/detail/message_ops.hpp>
 #include <weft/error.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft::detail {
-
-/// A receive of as many bytes as its one buffer has, no more and no less. Inline, because a small
-/// message is as short as a call.
-class exact_recv_operation : public recv_operation {
- public:
-  exact_recv_operation(const recv_request& r, complete_fn f) noexcept
-      : recv_operation(r, &message_ended), ended_(f) {}
-
-  bool start() noexcept {
-    if (!recv_operation::start()) return false;
-    check();
-    return true;
-  }
-  std::string explain() const;
-
- private:
-  static void message_ended(operation& op) noexcept {
-    auto& self = static_cast<exact_recv_operation&>(op);
-    self.check();
-    self.ended_(op);
-  }
-  void check() noexcept {
-    if (status == errc::ok && got.size != into.front().size()) [[unlikely]]
-      status = errc::protocol_error;
-  }
-
-  const complete_fn ended_;
-};
 
 /// The elements that a sized receive fills: a vector or a string.
 struct sized_target {

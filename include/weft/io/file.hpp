@@ -15,66 +15,14 @@
 
 #include <weft/context.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/detail/file_job.hpp>
 #include <weft/detail/value_kind.hpp>
 #include <weft/detail/write_owned.hpp>
 #include <weft/message.hpp>
+#include <weft/operations/files.hpp>
 
 namespace weft {
 
 class group;
-
-namespace detail {
-
-struct file_state;
-template <class Value>
-class file_operation;
-
-/// The request of an operation on a file. \tparam Value the type of its result
-template <class Value>
-struct [[nodiscard]] file_request {
-  using value_type = Value;
-  using operation_type = file_operation<Value>;
-  const file_state* of;  ///< null: no file
-  file_job::call what;
-  std::uint64_t offset = 0;
-  void* memory = nullptr;
-  std::size_t size = 0;
-};
-
-/// What operations on files have in common.
-class any_file_operation : public file_job {
- public:
-  bool start() noexcept;
-  void cancel() noexcept;
-  std::string explain() const;
-
- protected:
-  template <class Value>
-  any_file_operation(const file_request<Value>& r, complete_fn f) noexcept
-      : file_job(f), of_(r.of) {
-    what = r.what;
-    memory = r.memory;
-    size = r.size;
-    wanted_ = r.offset;
-  }
-  ~any_file_operation() = default;
-
- private:
-  const file_state* const of_;
-  std::uint64_t wanted_ = 0;  // the offset, which need not be a valid one
-};
-
-template <class Value>
-class file_operation : public any_file_operation {
- public:
-  file_operation(const file_request<Value>& r, complete_fn f) noexcept : any_file_operation(r, f) {}
-  Value take() const noexcept {
-    if constexpr (!std::is_void_v<Value>) return static_cast<Value>(result);
-  }
-};
-
-}  // namespace detail
 
 /// An open file. Its operations use io_uring where the host allows it, otherwise a few threads of
 /// the context (docs/adr/0036-files-and-descriptors.md), so the thread that awaits them goes on
@@ -127,23 +75,23 @@ class file {
   /// \param offset from the beginning of the file
   /// \param into   the caller's again at the end
   /// \return the number of bytes; 0: the file ends at or before `offset` (or `into` is empty)
-  detail::file_request<std::size_t> read_at(std::uint64_t offset, mutable_buffer into) {
+  file_request<std::size_t> read_at(std::uint64_t offset, mutable_buffer into) {
     return {state_.get(), detail::file_job::call::read, offset, into.data(), into.size()};
   }
   /// \return the number of bytes written: all, but where a disk gets full or a limit is reached. At
   ///        the limit on file size (ulimit -f) the kernel also raises SIGXFSZ, which a program
   ///        ignores by std::signal(SIGXFSZ, SIG_IGN)
-  detail::file_request<std::size_t> write_at(std::uint64_t offset, const_buffer data) {
+  file_request<std::size_t> write_at(std::uint64_t offset, const_buffer data) {
     return {state_.get(), detail::file_job::call::write, offset,
             const_cast<std::byte*>(data.data()), data.size()};
   }
 
   template <class T>
-  detail::file_request<std::size_t> read_at(std::uint64_t offset, T&& into) {
+  file_request<std::size_t> read_at(std::uint64_t offset, T&& into) {
     return read_at(offset, detail::bytes_to_fill<T>(into));
   }
   template <class T>
-  detail::file_request<std::size_t> write_at(std::uint64_t offset, T&& data) {
+  file_request<std::size_t> write_at(std::uint64_t offset, T&& data) {
     static_assert(detail::is_borrowed<T>,
                   "the object must live until the write has ended: pass a variable");
     return write_at(offset, detail::bytes_to_write(data));
@@ -167,15 +115,13 @@ class file {
         data, [this, offset](const_buffer bytes) { return write_exactly(offset, bytes); });
   }
 
-  detail::file_request<std::uint64_t> size() {
-    return {state_.get(), detail::file_job::call::size};
-  }
+  file_request<std::uint64_t> size() { return {state_.get(), detail::file_job::call::size}; }
   /// Cuts the file off, or extends it with zeros.
-  detail::file_request<void> resize(std::uint64_t bytes) {
+  file_request<void> resize(std::uint64_t bytes) {
     return {state_.get(), detail::file_job::call::truncate, bytes};
   }
   /// Ends when all that was written is on the disk.
-  detail::file_request<void> sync() { return {state_.get(), detail::file_job::call::sync}; }
+  file_request<void> sync() { return {state_.get(), detail::file_job::call::sync}; }
 
   /// Closes the file; it is no file from the beginning on, whatever the result. Cannot be stopped.
   task<void> close();

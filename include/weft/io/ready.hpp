@@ -2,44 +2,10 @@
 // readable, writable: wait for any descriptor beside messages.
 #pragma once
 
-#include <string>
-
 #include <weft/context.hpp>
-#include <weft/coro/operation.hpp>
-#include <weft/detail/fd_wait.hpp>
+#include <weft/operations/descriptors.hpp>
 
 namespace weft {
-
-namespace detail {
-
-class ready_operation;
-
-/// The request of `readable` and `writable`.
-struct [[nodiscard]] ready_request {
-  using value_type = void;
-  using operation_type = ready_operation;
-  fd_wait_service* waits;
-  executor* home;
-  int fd;
-  bool to_write;
-};
-
-class ready_operation : public operation, private fd_wait {
- public:
-  ready_operation(const ready_request& r, complete_fn f) noexcept;
-  bool start() noexcept;
-  void cancel() noexcept { request_.waits->cancel(*this); }
-  void take() const noexcept {}
-  std::string explain() const;
-
- private:
-  void on_end(errc outcome, const std::string& why) noexcept override;
-
-  const ready_request request_;
-  std::string why_;
-};
-
-}  // namespace detail
 
 /// Waits until a read of the descriptor would not block: there is data, the end, an error, or (of a
 /// listening socket) a connection. A descriptor that is ready ends the wait at once, without a
@@ -61,11 +27,11 @@ class ready_operation : public operation, private fd_wait {
 ///        not end the wait: stop the wait first.
 /// \throws weft::error  system: `fd` is no open descriptor, or the kernel cannot watch it; stopped;
 ///         closed: the context ends; out_of_memory
-detail::ready_request readable(context& ctx, int fd);
+ready_request readable(context& ctx, int fd);
 
 /// The same for writes: there is room for some bytes, or an error, or no process reads the other
 /// end any more. A blocking write of more bytes than there is room for still blocks; use
 /// `write_all` (weft/io/descriptor.hpp).
-detail::ready_request writable(context& ctx, int fd);
+ready_request writable(context& ctx, int fd);
 
 }  // namespace weft

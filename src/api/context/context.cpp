@@ -26,7 +26,7 @@ wireup::channel_ready into(detail::core& c, endpoint_box box) {
         auto peer = c.connections().peer_met(channel);
         if (!peer)
           return box->fail(errc::protocol_error, "it is not the process that it says it is");
-        box->deliver(endpoint(std::move(peer)));
+        box->deliver(detail::internals::endpoint_of(std::move(peer)));
       };
 }
 
@@ -46,6 +46,9 @@ void leave_if_in_use(std::unique_ptr<detail::core>& c) noexcept {
 
 context::context(options chosen) : core_(std::make_unique<detail::core>(std::move(chosen))) {}
 context::context(std::unique_ptr<detail::core> core) noexcept : core_(std::move(core)) {}
+context detail::internals::context_of(std::unique_ptr<core> of) noexcept {
+  return context(std::move(of));
+}
 context::~context() { leave_if_in_use(core_); }
 context::context(context&&) noexcept = default;
 
@@ -90,15 +93,13 @@ task<endpoint> context::meet(std::string own, std::string other, std::string dis
   co_return co_await met;
 }
 
-detail::recv_request context::recv(mutable_buffer into, tag_mask t) {
-  return {where(t), nullptr, t, into};
-}
+recv_request context::recv(mutable_buffer into, tag_mask t) { return {where(t), nullptr, t, into}; }
 
-detail::recv_request context::recv(std::span<const mutable_buffer> list, tag_mask t) {
+recv_request context::recv(std::span<const mutable_buffer> list, tag_mask t) {
   return {where(t), nullptr, t, list};
 }
 
-detail::probe_request context::probe(tag_mask t) { return {where(t), nullptr, t}; }
+probe_request context::probe(tag_mask t) { return {where(t), nullptr, t}; }
 
 /// \return null for a tag that weft reserves: the operation ends with errc::invalid_argument
 proto::messenger* context::where(tag_mask t) const noexcept {
@@ -124,7 +125,7 @@ endpoint context::peer(peer_id id) {
         fmt::format("there is no peer with the number {}; below 2^25 numbers are ranks, and "
                     "others come from endpoint::lane, connect, accept, meet and what was received",
                     id));
-  return endpoint(core_->messenger().peers().at(id));
+  return detail::internals::endpoint_of(core_->messenger().peers().at(id));
 }
 
 metrics context::snapshot() const { return core_->snapshot(); }

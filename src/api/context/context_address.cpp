@@ -20,7 +20,7 @@ std::string describe(const context_address& c) {
 }
 
 context_address context_address_of(const context& c) {
-  detail::core& at = c.core();
+  detail::core& at = detail::core_of(c);
   if (!at.chosen().standalone)
     throw error(
         errc::invalid_argument,
@@ -35,7 +35,7 @@ endpoint peer_at(context& c, const context_address& where) {
   if (!place)
     throw error(errc::invalid_argument,
                 "these bytes are no context address, or one of another version");
-  return endpoint(c.core().connections().peer_at(*place));
+  return detail::internals::endpoint_of(detail::core_of(c).connections().peer_at(*place));
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 namespace weft {
 
 embedded_loop::embedded_loop(context& of, void (*wake)(void*) noexcept, void* argument)
-    : core_(of.core()) {
+    : core_(detail::core_of(of)) {
   core_.refuse_child();
   core_.engine().embedded().begin({wake, argument});
 }

@@ -45,7 +45,7 @@ const transports::transport& to_others(const detail::core& c) {
 }  // namespace
 
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma) {
-  const detail::core& c = ctx.core();
+  const detail::core& c = detail::core_of(ctx);
   const transports::transport& used = to_others(c);
   const options& o = c.chosen();
   const std::optional<std::size_t> fixed = o.experimental.fixed_credit;
@@ -77,8 +77,8 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
 }
 
 task<std::vector<candidate>> explain_peer(context& ctx, endpoint to) {
-  detail::core& c = ctx.core();
-  proto::peer& peer = to.peer();
+  detail::core& c = detail::core_of(ctx);
+  proto::peer& peer = detail::internals::named_peer(to);
   std::vector<connections::transport_attempt> tried;
   for (bool known = false; !known;) {
     {

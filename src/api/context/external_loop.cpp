@@ -20,7 +20,7 @@ struct external_loop::wait_strategy {
 };
 
 external_loop::external_loop(context& of)
-    : core_(of.core()),
+    : core_(detail::core_of(of)),
       run_loop_(core_.engine()),
       home_(detail::run_loop::thread_token()),
       wait_strategy_(new wait_strategy{core_.engine().external().backoff()}) {
@@ -47,7 +47,7 @@ external_loop::progress_guard::~progress_guard() {
 bool external_loop::progress_guard::try_send(const endpoint& to, const_buffer data, tag t,
                                              std::uint64_t immediate) noexcept {
   return to && (t.value < first_reserved_tag || detail::is_group_tag(t)) &&
-         to.state()->try_send_inline(to.id(), t.value, data, immediate);
+         detail::internals::peer_of(to)->try_send_inline(to.id(), t.value, data, immediate);
 }
 
 unsigned external_loop::progress_guard::poll(unsigned passes) noexcept {

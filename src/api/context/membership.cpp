@@ -20,23 +20,23 @@ bool membership_view::contains(peer_id rank) const noexcept {
   return std::binary_search(ranks.begin(), ranks.end(), rank);
 }
 
-peer_id membership::rank() const noexcept { return context_->core().members().rank(); }
+peer_id membership::rank() const noexcept { return detail::core_of(*context_).members().rank(); }
 
 std::string membership::open(std::string address) {
-  return context_->core().members().open(address);
+  return detail::core_of(*context_).members().open(address);
 }
 
-membership_view membership::now() const { return context_->core().members().now(); }
+membership_view membership::now() const { return detail::core_of(*context_).members().now(); }
 
 task<membership_view> membership::changed(std::uint64_t since) const {
-  detail::core& c = context_->core();
+  detail::core& c = detail::core_of(*context_);
   callback_request<membership_view> change{
       &c.engine(), [&c, since](const members::view_box& box) { c.members().wait(since, box); }};
   co_return co_await change;
 }
 
 task<void> membership::leave() {
-  members& all = context_->core().members();
+  members& all = detail::core_of(*context_).members();
   all.leave();
   // Told by rank 0 like everybody else.
   membership known = *this;
@@ -69,7 +69,7 @@ context join(const std::string& address, options chosen) {
   if (const wireup::failure why = told.get(); why.kind != errc::ok) throw error(why.kind, why.text);
   auto made = std::make_unique<detail::core>(std::move(chosen), std::move(line));
   if (!made->members().await_entry(timeout)) throw no_answer(address, timeout);
-  return context(std::move(made));
+  return detail::internals::context_of(std::move(made));
 }
 
 }  // namespace weft

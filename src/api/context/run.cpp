@@ -71,11 +71,11 @@ void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
 
 void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> on_failure) {
   runtime::exit_gate::expect_exit();
-  (new spawned(ctx.core(), std::move(x), std::move(on_failure)))->start();
+  (new spawned(detail::core_of(ctx), std::move(x), std::move(on_failure)))->start();
 }
 
-executor& home(context& ctx) noexcept { return ctx.core().engine(); }
+executor& home(context& ctx) noexcept { return detail::core_of(ctx).engine(); }
 
-executor& background(context& ctx) noexcept { return ctx.core().engine().background(); }
+executor& background(context& ctx) noexcept { return detail::core_of(ctx).engine().background(); }
 
 }  // namespace weft

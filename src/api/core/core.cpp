@@ -120,8 +120,8 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
     : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), std::move(line)), 0) {
   further_lanes_.reserve(options_.lanes - 1);
   for (unsigned n = 1; n != options_.lanes; ++n)
-    further_lanes_.emplace_back(
-        std::unique_ptr<core>(new core(options_, plane_, static_cast<proto::lane_number>(n))));
+    further_lanes_.push_back(internals::context_of(
+        std::unique_ptr<core>(new core(options_, plane_, static_cast<proto::lane_number>(n)))));
   plane_->start();
   for (core* one : plane_->lanes()) one->engine_.start();
   plane_->place_progress_threads();

@@ -138,8 +138,8 @@ class transfer_operation : public file_job {
 task<std::size_t> move(context& ctx, transfer t) {
   if (t.size == 0) co_return 0;
   const task_environment& here = co_await current_environment();
-  const detail::ready_request ready = t.to_write ? writable(ctx, t.fd) : readable(ctx, t.fd);
-  const transfer_request by_service{&ctx.core().engine().files(), t};
+  const ready_request ready = t.to_write ? writable(ctx, t.fd) : readable(ctx, t.fd);
+  const transfer_request by_service{&detail::core_of(ctx).engine().files(), t};
   for (;;) {
     if (here.stop.stop_requested())
       throw error(errc::stopped, fmt::format("descriptor {}: stopped on request", t.fd));

@@ -112,11 +112,11 @@ int file::descriptor() const { return opened(state_).fd; }
 const std::string& file::path() const { return opened(state_).path; }
 
 task<file> file::open(context& ctx, std::filesystem::path path, int flags, unsigned mode) {
-  ctx.core().refuse_child();
+  detail::core_of(ctx).refuse_child();
   // O_NONBLOCK: the open of a FIFO does not wait for the other end.
-  auto state = std::make_unique<file_state>(
-      file_state{ctx.core().engine().files(), path.string(), flags | O_CLOEXEC | O_NONBLOCK, mode});
-  const detail::file_request<int> request{state.get(), file_job::call::open};
+  auto state = std::make_unique<file_state>(file_state{
+      detail::core_of(ctx).engine().files(), path.string(), flags | O_CLOEXEC | O_NONBLOCK, mode});
+  const file_request<int> request{state.get(), file_job::call::open};
   state->fd = co_await request;
   state->has_offsets = ::lseek(state->fd, 0, SEEK_CUR) >= 0 || errno != ESPIPE;
   file made(std::move(state));
@@ -160,7 +160,7 @@ task<file> file::open(group members, std::filesystem::path path, int flags, unsi
 task<void> file::close() {
   const std::unique_ptr<file_state> closing = std::move(state_);
   opened(closing);
-  const detail::file_request<void> request{closing.get(), file_job::call::close};
+  const file_request<void> request{closing.get(), file_job::call::close};
   co_await request;
 }
 

@@ -13,8 +13,6 @@
 
 namespace weft {
 
-namespace detail {
-
 ready_operation::ready_operation(const ready_request& r, complete_fn f) noexcept
     : operation(f), fd_wait(r.fd, r.to_write ? EPOLLOUT : EPOLLIN), request_(r) {}
 
@@ -60,15 +58,13 @@ std::string ready_operation::explain() const {
   }
 }
 
-}  // namespace detail
-
-detail::ready_request readable(context& ctx, int fd) {
-  runtime::engine& e = ctx.core().engine();
+ready_request readable(context& ctx, int fd) {
+  runtime::engine& e = detail::core_of(ctx).engine();
   return {&e, &e, fd, false};
 }
 
-detail::ready_request writable(context& ctx, int fd) {
-  runtime::engine& e = ctx.core().engine();
+ready_request writable(context& ctx, int fd) {
+  runtime::engine& e = detail::core_of(ctx).engine();
   return {&e, &e, fd, true};
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <weft/coro/as_result.hpp>
-#include <weft/detail/value_requests.hpp>
 #include <weft/error.hpp>
+#include <weft/operations/values.hpp>
 
 #include "api/core/core.hpp"
 #include "api/objects/object_stream.hpp"

@@ -134,7 +134,7 @@ task<void> send_object(endpoint to, tag t, object_writer what) {
     co_await to.send(first.bytes(), t);
     co_return;
   }
-  proto::peer& peer = to.peer();
+  proto::peer& peer = internals::named_peer(to);
   const std::uint32_t number = next_number(peer.owner());
   // It ends when the receiver has it, so that a thread begins only where a receive waits.
   co_await to.send_synchronous(first.bytes(), t, object_mark | number);

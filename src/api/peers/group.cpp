@@ -28,13 +28,13 @@ void detail::check_equal(std::size_t has, std::size_t needs, const char* what) {
 }
 
 group::group(context& owner, detail::communicator_ptr state)
-    : owner_(&owner), state_(state ? std::move(state) : owner.core().world()) {}
+    : owner_(&owner), state_(state ? std::move(state) : detail::core_of(owner).world()) {}
 
 peer_id group::rank() const noexcept { return state_->rank(); }
 peer_id group::size() const noexcept { return state_->size(); }
 
 endpoint group::operator[](peer_id rank) const {
-  if (rank >= size()) throw detail::no_such_rank(owner_->core(), rank, size());
+  if (rank >= size()) throw detail::no_such_rank(detail::core_of(*owner_), rank, size());
   return owner_->peer(state_->member(rank));
 }
 

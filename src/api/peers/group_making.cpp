@@ -30,9 +30,9 @@ bool all_on_one_host(detail::core& c) noexcept {
 group make_group(context& owner, std::uint64_t number, std::size_t rank, bool one_host,
                  std::vector<peer_id> members) {
   const group_shape shape{static_cast<peer_id>(members.size()), one_host,
-                          owner.core().world()->shape().forced};
+                          detail::core_of(owner).world()->shape().forced};
   return group(
-      owner, std::make_shared<communicator>(owner.core().messenger(), number,
+      owner, std::make_shared<communicator>(detail::core_of(owner).messenger(), number,
                                             static_cast<peer_id>(rank), shape, std::move(members)));
 }
 
@@ -84,7 +84,7 @@ task<group> group::split(int colour, int key) const {
 }
 
 group group::of(context& owner, const membership_view& view) {
-  detail::core& c = owner.core();
+  detail::core& c = detail::core_of(owner);
   const std::size_t place = place_in(view.ranks, c.rank());
   if (place == view.ranks.size())
     throw error(errc::invalid_argument,
@@ -116,7 +116,7 @@ task<group> group::shrink() const {
   detail::communicator_ptr whole = state_;
   views_of job(owner);
   detail::communicator_ptr next =
-      co_await collectives::shrink(std::move(whole), job, owner.core().rank());
+      co_await collectives::shrink(std::move(whole), job, detail::core_of(owner).rank());
   co_return group(owner, std::move(next));
 }
 

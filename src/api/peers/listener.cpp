@@ -49,7 +49,7 @@ task<endpoint> listener::connection_request::accept() {
           if (!peer)
             return box->fail(errc::protocol_error,
                              "the requester is not the process that it says it is");
-          box->deliver(endpoint(std::move(peer)));
+          box->deliver(detail::internals::endpoint_of(std::move(peer)));
         });
       }};
   co_return co_await accepted;

@@ -8,7 +8,7 @@
 namespace weft {
 
 shared_memory::shared_memory(context& owner, std::size_t size)
-    : owner_(&owner.core()), bytes_(owner_->allocate_shared(size)) {}
+    : owner_(&detail::core_of(owner)), bytes_(owner_->allocate_shared(size)) {}
 
 shared_memory::shared_memory(shared_memory&& other) noexcept
     : owner_(std::exchange(other.owner_, nullptr)), bytes_(std::exchange(other.bytes_, {})) {}

@@ -12,12 +12,12 @@
 namespace weft {
 
 region::region(context& owner, std::span<std::byte> memory, rights permissions)
-    : messenger_(&owner.core().messenger()),
+    : messenger_(&detail::core_of(owner).messenger()),
       name_{messenger_->regions().add(memory, permissions), 0},
       bytes_(memory) {}
 
 region::region(context& owner, std::span<std::byte> memory, rights permissions, region_name name)
-    : messenger_(&owner.core().messenger()), name_(name), bytes_(memory) {
+    : messenger_(&detail::core_of(owner).messenger()), name_(name), bytes_(memory) {
   messenger_->regions().add(name, memory, permissions);
 }
 
@@ -37,13 +37,13 @@ region::~region() {
   if (messenger_ && !messenger_->engine().is_inherited()) messenger_->regions().end(name_.key);
 }
 
-detail::region_end_request region::end() const noexcept { return {messenger_, name_.key}; }
+region_end_request region::end() const noexcept { return {messenger_, name_.key}; }
 
 void region::release() noexcept { messenger_ = nullptr; }
 
 remote_region region::remote() const noexcept { return {name_.key, name_.first, bytes_.size()}; }
 
-detail::notified_request region::notified() const noexcept { return {messenger_, name_.key}; }
+notified_request region::notified() const noexcept { return {messenger_, name_.key}; }
 
 remote_region detail::part_of_elements(const remote_region& all, std::size_t element,
                                        std::uint64_t from, std::uint64_t count) {

@@ -48,7 +48,8 @@ result<std::size_t> get(proto::stream* s, const detail::buffer_list<mutable_buff
 }  // namespace
 
 stream::stream(const endpoint& peer, std::uint32_t number, stream_options chosen)
-    : state_(proto::stream::open(peer.peer().shared_from_this(), number, chosen.window)) {}
+    : state_(proto::stream::open(detail::internals::named_peer(peer).shared_from_this(), number,
+                                 chosen.window)) {}
 
 stream& stream::operator=(stream&& other) noexcept {
   if (state_ && state_ != other.state_ && !state_->engine().is_inherited()) state_->drop();

@@ -100,8 +100,6 @@ chain signal(remote_event e) {
 
 // --- waiting -----------------------------------------------------------------------------------
 
-namespace detail {
-
 bool trigger_operation::start() noexcept {
   const engine::holder hold(at->engine());
   return at->device().wait(*this);
@@ -121,8 +119,6 @@ void receive_operation::cancel() noexcept {
   const engine::holder hold(at->engine());
   at->device().cancel(*this);
 }
-
-}  // namespace detail
 
 // --- event -------------------------------------------------------------------------------------
 
@@ -160,7 +156,7 @@ void event::depends_on(process peer) {
   port_->device().depend(key_, static_cast<vpid>(peer));
 }
 
-detail::trigger_request event::triggered() const noexcept { return {port_, key_}; }
+trigger_request event::triggered() const noexcept { return {port_, key_}; }
 
 // --- queue -------------------------------------------------------------------------------------
 
@@ -182,7 +178,7 @@ remote_queue queue::id() const noexcept {
   return {static_cast<process>(port_->device().self()), number_};
 }
 
-detail::receive_request queue::receive(mutable_buffer into) const noexcept {
+receive_request queue::receive(mutable_buffer into) const noexcept {
   return {port_, number_, into};
 }
 
@@ -226,7 +222,7 @@ remote_region region::id() const noexcept {
 // --- device ------------------------------------------------------------------------------------
 
 device device::open(context& of) {
-  return device(of.core().open_qdma(transports::qdma::table::make()));
+  return device(weft::detail::core_of(of).open_qdma(transports::qdma::table::make()));
 }
 
 task<device> device::join(context& of, device_address who) {
@@ -236,7 +232,7 @@ task<device> device::join(context& of, device_address who) {
   std::memcpy(where.data(), who.bytes.data() + sizeof head, sizeof where);
   if (head[0] != 0x6d647177 || head[1] != 1)
     throw error(errc::invalid_argument, "these bytes are no address of a qdma device");
-  weft::detail::core& core = of.core();
+  weft::detail::core& core = weft::detail::core_of(of);
   std::shared_ptr<unique_fd> table;
   while (!table) {
     bool asked = false;

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <weft/weft.h>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft::c {
 

@@ -20,7 +20,7 @@ class chain final : detail::detached_task_owner {
   chain_result result;
 
   void run(task<void> x) noexcept {
-    const detail::home here = detail::home_of(owner_.ctx.core());
+    const detail::home here = detail::home_of(detail::core_of(owner_.ctx));
     const task_environment start{&here.runs, stop_.get_token(), &here.times};
     try {
       detail::start_detached(*this, start, std::move(x), [] {});

@@ -28,7 +28,7 @@ claimed_message& message_in(weft_message* memory) noexcept {
 int send_list(weft_peer* to, const weft_buffer* list, std::size_t count, std::uint64_t tag,
               detail::send_mode mode, std::uint64_t immediate, weft_op* op, void* user) {
   if (!to || !op || !is_usable(list, count)) return WEFT_INVALID_ARGUMENT;
-  detail::send_request r = to->to.send(const_buffer{}, weft::tag{tag}, immediate);
+  send_request r = to->to.send(const_buffer{}, weft::tag{tag}, immediate);
   r.data = buffers<const_buffer>(list, count);
   r.mode = mode;
   return send_op::post(op, *to->owner, r, user);
@@ -79,7 +79,7 @@ int weft_recv_list(weft_context* ctx, weft_peer* from, const weft_buffer* list, 
                    uint64_t tag, uint64_t ignore, weft_op* op, void* user) {
   if (!ctx || !op || !is_usable(list, count)) return WEFT_INVALID_ARGUMENT;
   const tag_mask wanted = matching(tag, ignore);
-  detail::recv_request r =
+  recv_request r =
       from ? from->to.recv(mutable_buffer{}, wanted) : ctx->ctx.recv(mutable_buffer{}, wanted);
   r.into = buffers<mutable_buffer>(list, count);
   return recv_op::post(op, *ctx, r, user);
@@ -139,7 +139,7 @@ int weft_recv_claimed(weft_context* ctx, weft_message* message, void* into, size
 int weft_recv_claimed_list(weft_context* ctx, weft_message* message, const weft_buffer* list,
                            size_t count, weft_op* op, void* user) {
   if (!ctx || !message || !op || !is_usable(list, count)) return WEFT_INVALID_ARGUMENT;
-  detail::claimed_request r = message_in(message).recv(mutable_buffer{});
+  claimed_request r = message_in(message).recv(mutable_buffer{});
   r.into = buffers<mutable_buffer>(list, count);
   return claimed_op::post(op, *ctx, r, user);
 }

@@ -58,13 +58,13 @@ class op final : public op_head, public Operation {
   }
 };
 
-using send_op = op<detail::send_operation, op_head::kind::send>;
-using recv_op = op<detail::recv_operation, op_head::kind::recv>;
-using claimed_op = op<detail::claimed_operation, op_head::kind::claimed>;
-using probe_op = op<detail::probe_operation, op_head::kind::probe>;
-using transfer_op = op<detail::transfer_operation, op_head::kind::transfer>;
-using update_op = op<detail::update_operation, op_head::kind::update>;
-using notified_op = op<detail::notified_operation, op_head::kind::notified>;
+using send_op = op<send_operation, op_head::kind::send>;
+using recv_op = op<recv_operation, op_head::kind::recv>;
+using claimed_op = op<claimed_operation, op_head::kind::claimed>;
+using probe_op = op<probe_operation, op_head::kind::probe>;
+using transfer_op = op<transfer_operation, op_head::kind::transfer>;
+using update_op = op<update_operation, op_head::kind::update>;
+using notified_op = op<notified_operation, op_head::kind::notified>;
 
 inline op_head& head_of(weft_op* memory) noexcept {
   // op_head is an op's first base, so it lies at its beginning.

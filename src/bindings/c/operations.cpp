@@ -23,7 +23,7 @@ void tell(const op_head& op, weft_completion& c) noexcept {
   };
   c.status = visit(op, [](const auto& o) { return code_of(o.status); });
   if (op.what == op_head::kind::send) {
-    const detail::send_request& sent = send_op::in(op).request;
+    const send_request& sent = send_op::in(op).request;
     return of_message({no_peer, sent.tag, sent.data.size()});
   }
   visit(op, [&](const auto& o) {

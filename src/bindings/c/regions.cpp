@@ -13,9 +13,9 @@ namespace {
 remote_region place(weft_remote where) noexcept { return {where.key, where.offset, where.size}; }
 
 /// The end of a region. Under external_loop::progress_guard.
-class last_copy final : public detail::region_end_operation {
+class last_copy final : public region_end_operation {
  public:
-  explicit last_copy(const detail::region_end_request& r) noexcept
+  explicit last_copy(const region_end_request& r) noexcept
       : region_end_operation(
             r, [](operation& op) noexcept { static_cast<last_copy&>(op).over = true; }) {}
   bool over = false;

@@ -21,9 +21,9 @@ task<void> disseminate(detail::communicator_ptr group) {
     for (unsigned k = 0; (std::uint64_t{1} << k) < c.size(); ++k) {
       const tag t{proto::barrier_tag(of.number(), k, c.sequence())};
       const std::int64_t distance = std::int64_t{1} << k;
-      const detail::send_request tell{of.peer(c.at(distance)), t, const_buffer{},
+      const send_request tell{of.peer(c.at(distance)), t, const_buffer{},
                               detail::send_mode::signal};
-      const detail::recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
+      const recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
       if (2 * distance >= c.size()) c.leave_background(0);
       co_await together(c, tell, hear);
     }

@@ -12,7 +12,7 @@
 namespace weft {
 
 am call::number() const noexcept { return {self_->about().tag.number}; }
-endpoint call::from() const { return endpoint(self_->from()); }
+endpoint call::from() const { return detail::internals::endpoint_of(self_->from()); }
 std::size_t call::size() const noexcept { return static_cast<std::size_t>(self_->about().size); }
 bool call::wants_reply() const noexcept { return self_->wants_reply(); }
 const_buffer call::data() const noexcept { return self_->data(); }
@@ -23,10 +23,10 @@ std::chrono::steady_clock::time_point call::deadline() const noexcept {
 bool call::wants_stream() const noexcept { return self_->wants_stream(); }
 bool call::stop_requested() const noexcept { return self_->stop_requested(); }
 
-detail::claimed_request call::recv(mutable_buffer into) noexcept {
+claimed_request call::recv(mutable_buffer into) noexcept {
   return {&self_->message(), self_->from().get(), into};
 }
-detail::claimed_request call::recv(std::span<const mutable_buffer> list) noexcept {
+claimed_request call::recv(std::span<const mutable_buffer> list) noexcept {
   return {&self_->message(), self_->from().get(), list};
 }
 

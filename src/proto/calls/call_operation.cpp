@@ -54,8 +54,8 @@ bool call_table::start(call_operation& op) noexcept {
                                  ? 0
                                  : pack_remaining(op.deadline_, messenger_.engine().now());
   if (!p.try_send_inline(op.to_.id, tag, op.arguments(), word)) {
-    op.out_.emplace(
-        op, detail::send_request{op.to_, {tag}, op.arguments(), detail::send_mode::standard, word});
+    op.out_.emplace(op,
+                    send_request{op.to_, {tag}, op.arguments(), detail::send_mode::standard, word});
     op.sends_ = !op.out_->start_held();
     if (!op.sends_ && op.out_->status != errc::ok) {
       parts->made.erase(op.id_);
@@ -147,7 +147,7 @@ void call_table::answered(call_operation& op, call_tag t, const_buffer data) noe
 }
 
 bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
-                               detail::recv_operation*& receive) noexcept {
+                               recv_operation*& receive) noexcept {
   call_operation* const op = from.calls ? from.calls->made.find(t.id) : nullptr;
   if (!op) return false;
   from.calls->made.erase(t.id);
@@ -159,8 +159,7 @@ bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
     settle(*op);
     return true;
   }
-  op->in_.emplace(*op,
-                  detail::recv_request{&messenger_, {&from, from.id()}, tag{t.packed()}, into});
+  op->in_.emplace(*op, recv_request{&messenger_, {&from, from.id()}, tag{t.packed()}, into});
   op->lands_ = true;
   messenger_.engine().pending(*op->in_);
   receive = &*op->in_;

@@ -152,8 +152,7 @@ class call_table {
   verdict on_whole(peer& from, call_tag t, std::uint64_t immediate, const_buffer data) noexcept;
   /// Another reply begins to arrive. \param receive set: where it goes, pending; null: to drop it
   /// \return false: no correct peer sends it
-  bool on_long_reply(peer& from, call_tag t, std::uint64_t size,
-                     detail::recv_operation*& receive) noexcept;
+  bool on_long_reply(peer& from, call_tag t, std::uint64_t size, recv_operation*& receive) noexcept;
   /// A value of a stream begins to arrive. \param unwanted its reader has left
   /// \return false: no correct peer sends it
   bool on_item(peer& from, call_tag t, bool& unwanted) noexcept;

@@ -158,8 +158,7 @@ void served_call::discard() noexcept {
     table_.owner().discard(*m, is_whole_);
 }
 
-detail::send_request served_call::reply_request(const_buffer data,
-                                                call_status status) const noexcept {
+send_request served_call::reply_request(const_buffer data, call_status status) const noexcept {
   const call_tag t{call_kind::reply, what_.tag.id, static_cast<std::uint32_t>(status)};
   // The end of a stream follows the values, which wait for credit in their order.
   const bool overtakes = what_.tag.kind == call_kind::request;
@@ -167,7 +166,7 @@ detail::send_request served_call::reply_request(const_buffer data,
           overtakes ? detail::send_mode::answer : detail::send_mode::standard};
 }
 
-bool served_call::begin_reply(const detail::send_operation& by) noexcept {
+bool served_call::begin_reply(const send_operation& by) noexcept {
   if (replied_ || replying_) return false;
   replying_ = &by;
   return true;
@@ -240,7 +239,7 @@ void served_call::leave() noexcept {
 
 }  // namespace weft::proto
 
-namespace weft::detail {
+namespace weft {
 
 reply_operation::reply_operation(const reply_request& r, complete_fn f) noexcept
     : send_operation(r.to->reply_request(r.data, proto::call_status::ok), &ended),
@@ -279,4 +278,4 @@ std::string reply_operation::explain() const {
   return send_operation::explain();
 }
 
-}  // namespace weft::detail
+}  // namespace weft

@@ -48,19 +48,19 @@ class served_call final : public operation, detail::detached_task_owner {
     return message_;
   }
   void discard() noexcept;
-  detail::send_request reply_request(const_buffer data, call_status status) const noexcept;
-  detail::send_request item_request(const_buffer data) const noexcept;
+  send_request reply_request(const_buffer data, call_status status) const noexcept;
+  send_request item_request(const_buffer data) const noexcept;
 
   // --- progress lock held -----------------------------------------------------------------------
 
   /// \param by sends the reply \return false: there was a reply, or it is being sent
-  bool begin_reply(const detail::send_operation& by) noexcept;
+  bool begin_reply(const send_operation& by) noexcept;
   void reply_ended(errc how) noexcept;
   /// Whether the caller may have its reply, and have given the number to another call.
   bool is_answered() const noexcept { return replied_ || (replying_ && replying_->begun); }
   /// \return true if the operation has ended
-  bool start(detail::item_operation& op) noexcept;
-  void cancel(detail::item_operation& op) noexcept;
+  bool start(item_operation& op) noexcept;
+  void cancel(item_operation& op) noexcept;
   /// The caller lets more values come. \return false: more than a correct one does
   bool allow_items() noexcept;
   call_handler* handler() const noexcept { return handler_.get(); }
@@ -112,20 +112,20 @@ class served_call final : public operation, detail::detached_task_owner {
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
   bool is_whole_ = false;             // and were from the beginning
   const call_facts what_;
-  const detail::send_operation* replying_ = nullptr;  // progress lock held, as is the next one
+  const send_operation* replying_ = nullptr;  // progress lock held, as is the next one
   bool replied_ = false;
   bool ending_ = false;                             // the coroutine has ended; progress lock held
   bool stop_queued_ = false;                        // progress lock held
   bool only_answers_ = false;                       // there is no coroutine
   std::uint32_t items_allowed_ = most_items_ahead;  // progress lock held, as is the next one
-  detail::item_operation* held_back_ = nullptr;     // a value that is one too many
+  item_operation* held_back_ = nullptr;             // a value that is one too many
   call_status status_ = call_status::ok;
   std::string text_;
   std::stop_source stop_;
   std::atomic<int> parts_{1};  // in flight; the thread that takes the last one frees the call
   std::optional<part<detail::timer>> deadline_;
   std::optional<part<plain_operation>> stopping_;
-  std::optional<part<detail::send_operation>> last_;
+  std::optional<part<send_operation>> last_;
 };
 
 }  // namespace weft::proto

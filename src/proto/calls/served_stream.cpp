@@ -7,10 +7,9 @@
 
 namespace weft::proto {
 
-using detail::item_operation;
 using runtime::engine;
 
-detail::send_request served_call::item_request(const_buffer data) const noexcept {
+send_request served_call::item_request(const_buffer data) const noexcept {
   return {from_.get(), tag{call_tag{call_kind::item, what_.tag.id, 0}.packed()}, data};
 }
 
@@ -50,7 +49,7 @@ bool served_call::allow_items() noexcept {
 
 }  // namespace weft::proto
 
-namespace weft::detail {
+namespace weft {
 
 item_operation::item_operation(const item_request& r, complete_fn f) noexcept
     : send_operation(r.to->item_request(r.data), f), call_(*r.to) {}
@@ -72,4 +71,4 @@ std::string item_operation::explain() const {
   return send_operation::explain();
 }
 
-}  // namespace weft::detail
+}  // namespace weft

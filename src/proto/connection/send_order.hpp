@@ -8,7 +8,7 @@
 #include "proto/connection/peer_connection.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
-namespace weft::detail {
+namespace weft {
 class send_operation;
 }
 
@@ -24,8 +24,8 @@ class send_order {
   /// Whether a message is being begun.
   bool held() const noexcept { return held_; }
   /// The message that is being begun, if a protocol begins it; null: none.
-  const detail::send_operation* holder() const noexcept { return holder_; }
-  void note_holder(const detail::send_operation& op) noexcept { holder_ = &op; }
+  const send_operation* holder() const noexcept { return holder_; }
+  void note_holder(const send_operation& op) noexcept { holder_ = &op; }
   /// Calls `act` for each message that waits for its turn.
   template <class Action>
   void for_each_waiting(Action act) const {
@@ -53,9 +53,9 @@ class send_order {
   /// the peer is gone.
   struct acquirer : waiter {
     send_order& order;
-    const detail::send_operation* op;
+    const send_operation* op;
     bool answers;
-    acquirer(send_order& s, const detail::send_operation* o, bool first) noexcept
+    acquirer(send_order& s, const send_operation* o, bool first) noexcept
         : order(s), op(o), answers(first) {}
     bool await_ready() noexcept {
       if (order.connection_->gone()) return true;
@@ -69,7 +69,7 @@ class send_order {
     }
   };
   /// \param op null: the caller is no message \param answers it is an answer
-  acquirer acquire(const detail::send_operation* op, bool answers = false) noexcept {
+  acquirer acquire(const send_operation* op, bool answers = false) noexcept {
     return {*this, op, answers};
   }
 
@@ -85,12 +85,10 @@ class send_order {
       return order.answers_.take_first().self;
     }
   };
-  turn_giver let_answers_go(const detail::send_operation& op) noexcept {
-    return {*this, &op, false};
-  }
+  turn_giver let_answers_go(const send_operation& op) noexcept { return {*this, &op, false}; }
 
   /// Stops the wait of that message. \return false: it does not wait for the order
-  bool stop(const detail::send_operation& op) noexcept {
+  bool stop(const send_operation& op) noexcept {
     for (waiters* const line : {&answers_, &waiting_}) {
       waiter* const w =
           line->find([&op](waiter& i) { return static_cast<acquirer&>(i).op == &op; });
@@ -111,7 +109,7 @@ class send_order {
  private:
   peer_connection* connection_;
   bool held_ = false;
-  const detail::send_operation* holder_ = nullptr;
+  const send_operation* holder_ = nullptr;
   waiters answers_;  // acquirers
   waiters waiting_;  // the others
 };

@@ -17,7 +17,6 @@
 namespace weft::proto {
 
 using detail::match_operation;
-using detail::recv_operation;
 
 received inbound_message::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
 

@@ -9,7 +9,6 @@
 
 namespace weft::proto {
 
-using detail::recv_operation;
 using runtime::trace;
 
 bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/frames/inbound_message.hpp"
@@ -43,7 +43,7 @@ class receiver {
   // --- from a message's match to its end (receive_matched.cpp) --------------------------------
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
-  bool deliver(inbound_message& m, detail::recv_operation& op) noexcept;
+  bool deliver(inbound_message& m, recv_operation& op) noexcept;
   /// As if a receive without memory took a claimed message.
   /// \param used it was read where it lies, and counts as received
   void discard(inbound_message& m, bool used = false) noexcept;
@@ -102,9 +102,9 @@ class receiver {
   bool refuse_message(inbound_message& m, local_id number, std::uint32_t units) noexcept;
   bool take_whole(const frame_header& h, std::uint64_t immediate, const std::byte* data) noexcept;
   void count(std::uint64_t bytes) noexcept;
-  detail::recv_operation* take_receive(const received& what) noexcept;
+  recv_operation* take_receive(const received& what) noexcept;
   inbound_message* take_inbound(local_id number) noexcept;
-  bool make_room(detail::recv_operation& op, const received& what) noexcept;
+  bool make_room(recv_operation& op, const received& what) noexcept;
   bool keep_unexpected(inbound_message& m) noexcept;
   bool is_revoked(std::uint64_t tag) const noexcept;
 

@@ -9,7 +9,6 @@
 namespace weft::proto {
 
 using detail::send_mode;
-using detail::send_operation;
 using runtime::trace;
 using transports::gather;
 using transports::post;

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include <weft/coro/detail/timer.hpp>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/connection/send_order.hpp"
@@ -26,8 +26,8 @@ class sender {
       : connection_(&c), writer_(&w), order_(c), rendezvous_(w, c) {}
 
   /// \return true if the operation has ended, with op.status set
-  bool start(detail::send_operation& op) noexcept;
-  void cancel(detail::send_operation& op) noexcept;
+  bool start(send_operation& op) noexcept;
+  void cancel(send_operation& op) noexcept;
   /// The largest message that always goes in one frame, in bytes; 0: there is no link yet.
   std::size_t small_limit() const noexcept { return small_limit_; }
   /// Whether a message has begun, or waits for its turn, and has not ended.
@@ -63,24 +63,23 @@ class sender {
   void fail() noexcept;
 
  private:
-  bool start_now(detail::send_operation& op) noexcept;
-  bool may_begin(const detail::send_operation& op) const noexcept;
+  bool start_now(send_operation& op) noexcept;
+  bool may_begin(const send_operation& op) const noexcept;
   void let_answers_go() noexcept;
-  bool plan(detail::send_operation& op) noexcept;
+  bool plan(send_operation& op) noexcept;
   std::size_t longest_beginning(std::size_t size) const noexcept;
   bool receiver_gets(std::size_t size) const noexcept;
-  std::uint64_t early_receive_for(const detail::send_operation& op) const noexcept;
+  std::uint64_t early_receive_for(const send_operation& op) const noexcept;
   void note_answer(const outbound_message& m, frame_kind answer) noexcept;
-  transports::post push_eager(detail::send_operation& op) noexcept;
-  void fill_first(const detail::send_operation& op, frame_header& h,
-                  frame_extension& x) const noexcept;
-  void begin(detail::send_operation& op, bool has_turn) noexcept;
-  protocol_coroutine send_message(detail::send_operation& op, bool has_turn) noexcept;
-  protocol_coroutine send_signal(detail::send_operation& op) noexcept;
-  void count(const detail::send_operation& op) noexcept;
-  void finish(detail::send_operation& op, errc status) noexcept;
+  transports::post push_eager(send_operation& op) noexcept;
+  void fill_first(const send_operation& op, frame_header& h, frame_extension& x) const noexcept;
+  void begin(send_operation& op, bool has_turn) noexcept;
+  protocol_coroutine send_message(send_operation& op, bool has_turn) noexcept;
+  protocol_coroutine send_signal(send_operation& op) noexcept;
+  void count(const send_operation& op) noexcept;
+  void finish(send_operation& op, errc status) noexcept;
   void finish(outbound_message& m, errc status) noexcept;
-  errc status_early(const detail::send_operation& op) const noexcept;
+  errc status_early(const send_operation& op) const noexcept;
   errc status_after(const outbound_message& m) const noexcept;
   errc status_of(frame_kind answer) const noexcept;
 

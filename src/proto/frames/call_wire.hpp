@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include <weft/detail/call_ops.hpp>
+#include <weft/operations/calls.hpp>
 
 #include "proto/frames/frames.hpp"
 

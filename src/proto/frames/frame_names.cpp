@@ -31,8 +31,7 @@ runtime::call_tree::subject subject_of(const detail::match_operation& op) noexce
   runtime::call_tree::subject s;
   if (op.tag.exact()) s.tag = op.tag.value;
   if (op.from) s.peer = op.from_id;
-  if (!op.probe() && !op.sized)
-    s.bytes = static_cast<const detail::recv_operation&>(op).into.size();
+  if (!op.probe() && !op.sized) s.bytes = static_cast<const recv_operation&>(op).into.size();
   return s;
 }
 

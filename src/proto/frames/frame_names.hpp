@@ -2,7 +2,7 @@
 // Frames and operations in the call tree.
 #pragma once
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/frames/frames.hpp"
 #include "runtime/trace/call_tree.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <weft/coro/detail/timer.hpp>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/frames/frames.hpp"
 
@@ -84,9 +84,9 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   /// Of a call: where it waits, and may be taken back; null: nowhere.
   call_line* waits_in = nullptr;
 
-  detail::recv_operation* receive = nullptr;  ///< null: unexpected or given up
-  transports::scatter into;                   ///< where the byte `arrived` goes
-  std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
+  recv_operation* receive = nullptr;  ///< null: unexpected or given up
+  transports::scatter into;           ///< where the byte `arrived` goes
+  std::uint64_t room = 0;             ///< bytes that the receive's buffers take
 
   static constexpr std::size_t short_size = 64;
   std::byte* stored =
@@ -192,7 +192,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   }
 
   /// Matches the message with its receive: copies the stored bytes there; the rest will follow.
-  void match(detail::recv_operation& op) noexcept {
+  void match(recv_operation& op) noexcept {
     receive = &op;
     op.message = this;
     into = transports::scatter(op.into.parts());
@@ -205,8 +205,8 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   /// Whether all that has come of a matched message is in its receive's buffers, and no more.
   bool is_all_there() const noexcept { return !placing && arrived <= room; }
   /// Takes the message back from its receive, with what has come, to `stored`.
-  detail::recv_operation& take_back() noexcept {
-    detail::recv_operation& op = unmatch();
+  recv_operation& take_back() noexcept {
+    recv_operation& op = unmatch();
     transports::scatter written(op.into.parts());
     for (std::uint64_t n = 0; n != arrived;) {
       const mutable_buffer run = written.run(arrived - n);
@@ -219,7 +219,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
 
   /// Moves the message to another receive, to which the caller has copied the bytes received so
   /// far.
-  void divert(detail::recv_operation& op) noexcept {
+  void divert(recv_operation& op) noexcept {
     unmatch();
     receive = &op;
     op.message = this;
@@ -228,8 +228,8 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   }
 
   /// Detaches the message from its receive.
-  detail::recv_operation& unmatch() noexcept {
-    detail::recv_operation& op = *std::exchange(receive, nullptr);
+  recv_operation& unmatch() noexcept {
+    recv_operation& op = *std::exchange(receive, nullptr);
     op.message = nullptr;
     return op;
   }

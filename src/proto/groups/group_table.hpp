@@ -8,9 +8,9 @@
 #include <deque>
 #include <unordered_map>
 
-#include <weft/detail/message_ops.hpp>
 #include <weft/error.hpp>
 #include <weft/message.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/frames/frames.hpp"
 

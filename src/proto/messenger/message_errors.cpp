@@ -66,7 +66,7 @@ const char* words_for(detail::rma_kind k) noexcept {
 
 }  // namespace
 
-std::string describe(const detail::send_operation& op) {
+std::string describe(const send_operation& op) {
   return in_words("send to", op.request.to, op.request.tag);
 }
 

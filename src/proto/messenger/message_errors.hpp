@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
-#include <weft/detail/call_ops.hpp>
-#include <weft/detail/message_ops.hpp>
-#include <weft/detail/rma_ops.hpp>
 #include <weft/error.hpp>
 #include <weft/message.hpp>
+#include <weft/operations/access.hpp>
+#include <weft/operations/calls.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft::proto {
 
@@ -32,7 +32,7 @@ std::string name_of(peer_id number);
 
 /// What an operation does, for its error and for a dump: "send to rank 3, tag 7". A tag of weft's
 /// own is left out.
-std::string describe(const detail::send_operation& op);
+std::string describe(const send_operation& op);
 std::string describe(const detail::match_operation& op);
 std::string describe(const detail::rma_operation& op);
 std::string describe(const detail::call_operation& op);

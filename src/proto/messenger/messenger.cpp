@@ -56,7 +56,7 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
   return false;
 }
 
-bool messenger::start_held(detail::recv_operation& op) noexcept {
+bool messenger::start_held(recv_operation& op) noexcept {
   runtime::call_tree* const tree = engine_.trace().tree();
   const runtime::step receiving(tree, op.from ? "receive from" : "receive from any",
                                 tree ? subject_of(op) : runtime::call_tree::subject{});
@@ -68,12 +68,12 @@ bool messenger::start_held(detail::recv_operation& op) noexcept {
   return ended;
 }
 
-bool messenger::start(detail::probe_operation& op) noexcept {
+bool messenger::start(probe_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   return start_held(op);
 }
 
-bool messenger::start_held(detail::probe_operation& op) noexcept {
+bool messenger::start_held(probe_operation& op) noexcept {
   return start_match(op, [&op](const inbound_message& m) {
     op.got = m.about();
     return true;
@@ -86,7 +86,7 @@ void messenger::cancel(detail::match_operation& op) noexcept {
   if (op.queued) {
     take_back(op);
   } else if (!op.probe()) {
-    if (inbound_message* m = static_cast<detail::recv_operation&>(op).message)
+    if (inbound_message* m = static_cast<recv_operation&>(op).message)
       m->from->receiver().give_up(*m);
   }
 }
@@ -122,7 +122,7 @@ std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) no
   return claimed_message(*m, m->from, m->about());
 }
 
-bool messenger::start_held(detail::claimed_operation& op, inbound_message*& claimed) noexcept {
+bool messenger::start_held(claimed_operation& op, inbound_message*& claimed) noexcept {
   inbound_message* const m = std::exchange(claimed, nullptr);
   if (m && !op.cancel_requested) return m->from->receiver().deliver(*m, op);
   if (m) m->from->receiver().discard(*m);

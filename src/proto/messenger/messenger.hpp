@@ -96,13 +96,13 @@ class messenger {
 
   // --- receives and probes --------------------------------------------------------------------
 
-  bool start(detail::probe_operation& op) noexcept;     ///< any thread
+  bool start(probe_operation& op) noexcept;             ///< any thread
   void cancel(detail::match_operation& op) noexcept;    ///< any thread
   bool withdraw(detail::match_operation& op) noexcept;  ///< any thread
-  bool start_held(detail::recv_operation& op) noexcept;
-  bool start_held(detail::probe_operation& op) noexcept;
+  bool start_held(recv_operation& op) noexcept;
+  bool start_held(probe_operation& op) noexcept;
   /// \param claimed null afterwards; if null before, the message is no longer there
-  static bool start_held(detail::claimed_operation& op, inbound_message*& claimed) noexcept;
+  static bool start_held(claimed_operation& op, inbound_message*& claimed) noexcept;
   /// Any thread.
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   /// Any thread.

@@ -17,8 +17,6 @@ namespace weft::proto {
 namespace {
 
 using detail::match_operation;
-using detail::recv_operation;
-using detail::send_operation;
 
 /// The lines of one kind. Those that are left out are not even made.
 class bounded_lines {

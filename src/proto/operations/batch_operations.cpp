@@ -2,18 +2,18 @@
 // Several messages in a row, by one operation.
 #include <fmt/format.h>
 
-#include <weft/detail/batch_ops.hpp>
+#include <weft/operations/batches.hpp>
 
 #include "proto/messenger/messenger.hpp"
 
-namespace weft::detail {
+namespace weft {
 
 // --- sending ----------------------------------------------------------------------------------
 
 bool send_many_operation::start() noexcept {
   while (!left_.empty()) {
     const std::size_t gone =
-        try_send_several(request.to.peer, request.to.id, request.tag.value, left_);
+        detail::try_send_several(request.to.peer, request.to.id, request.tag.value, left_);
     left_ = left_.subspan(gone);
     sent_messages_ += gone;
     if (left_.empty()) break;
@@ -83,4 +83,4 @@ std::string recv_many_operation::explain() const {
                      recv_operation::explain());
 }
 
-}  // namespace weft::detail
+}  // namespace weft

@@ -7,6 +7,12 @@ namespace weft::detail {
 
 peer_name::peer_name(proto::peer* p) noexcept : peer(p), id(p ? p->id() : no_peer) {}
 
+}  // namespace weft::detail
+
+namespace weft {
+
+using detail::match_operation;
+
 namespace {
 
 /// Null: the operation names no peer.
@@ -40,7 +46,7 @@ std::string explain_match(const match_operation& op, std::size_t room) {
 }  // namespace
 
 bool send_request::try_held() const noexcept {
-  return to.peer && data.single() && may_leave_at_once(mode) &&
+  return to.peer && data.single() && detail::may_leave_at_once(mode) &&
          to.peer->try_send_inline(to.id, tag.value, data.front(), immediate);
 }
 
@@ -104,7 +110,7 @@ bool probe_operation::start_held() noexcept {
 void probe_operation::cancel() noexcept { cancel_it(*this); }
 std::string probe_operation::explain() const { return explain_match(*this, 0); }
 
-}  // namespace weft::detail
+}  // namespace weft
 
 weft::claimed_message::~claimed_message() {
   if (message_ && !from_.peer->owner().engine().is_inherited()) discard();

@@ -79,6 +79,10 @@ std::string rma_operation::explain() const {
   return proto::explain(proto::describe(*this), status, order.to, nullptr, 0);
 }
 
+}  // namespace weft::detail
+
+namespace weft {
+
 bool region_end_operation::start() noexcept {
   return !messenger || messenger->regions().start(*this);
 }
@@ -105,4 +109,4 @@ std::string notified_operation::explain() const {
   return sentence_of(status);
 }
 
-}  // namespace weft::detail
+}  // namespace weft

@@ -2,11 +2,11 @@
 // Receives of values: what their messages must be like.
 #include <fmt/format.h>
 
-#include <weft/detail/value_ops.hpp>
+#include <weft/operations/values.hpp>
 
 #include "proto/messenger/message_errors.hpp"
 
-namespace weft::detail {
+namespace weft {
 
 namespace {
 std::string what_came(const received& got) {
@@ -23,6 +23,8 @@ std::string exact_recv_operation::explain() const {
   return fmt::format("{} is no value of {} bytes; both sides must name the same type",
                      what_came(got), into.size());
 }
+
+using detail::sized_recv_operation;
 
 // --- a value of any number of elements ----------------------------------------------------------
 
@@ -65,4 +67,4 @@ std::string sized_recv_operation::explain() const {
   return recv_operation::explain();
 }
 
-}  // namespace weft::detail
+}  // namespace weft

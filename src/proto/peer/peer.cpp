@@ -123,7 +123,7 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
 }
 
 /// Without memory for it, messages need their handshake.
-void peer::announce(detail::recv_operation& op) noexcept {
+void peer::announce(recv_operation& op) noexcept {
   if (!early_) early_.reset(new (std::nothrow) early_receives(writer_, connection_));
   if (early_) early_->posted(op);
 }

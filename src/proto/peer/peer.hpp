@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 #include <weft/transport/transport.hpp>
 
 #include "proto/connection/frame_writer.hpp"
@@ -61,10 +61,10 @@ class alignas(64) peer final : public transports::frame_sink,
   /// Null: no receive was ever announced.
   early_receives* early() noexcept { return early_.get(); }
   /// A receive from this peer was posted, and may be announced to the peer.
-  void announce(detail::recv_operation& op) noexcept;
+  void announce(recv_operation& op) noexcept;
 
   /// \return true if the operation has ended, with op.status set
-  bool start(detail::send_operation& op) noexcept;
+  bool start(send_operation& op) noexcept;
   /// Sends a message of one frame with contiguous payload, if nothing is in its way: no operation
   /// is needed (small_message.cpp). \param to the peer that it is for: this object may be another
   /// peer by now

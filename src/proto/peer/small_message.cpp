@@ -3,7 +3,7 @@
 // stored. Written for the number of instructions: most messages take this path.
 #include <cstring>
 
-#include <weft/detail/batch_ops.hpp>
+#include <weft/operations/batches.hpp>
 
 #include "proto/messenger/messenger.hpp"
 #include "proto/select/select.hpp"
@@ -12,7 +12,6 @@
 namespace weft::proto {
 
 using detail::match_operation;
-using detail::recv_operation;
 using detail::send_mode;
 using transports::post;
 
@@ -83,7 +82,7 @@ bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
   return true;
 }
 
-bool peer::start(detail::send_operation& op) noexcept {
+bool peer::start(send_operation& op) noexcept {
   const auto& request = op.request;
   if (request.data.single() && may_leave_at_once(request.mode) && !op.cancel_requested &&
       send_small(request.to.id, request.tag.value, request.data.front(), request.immediate,
@@ -118,7 +117,7 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
   n.bytes_received += size;
   writer_.flow().pass(units_of(size));
   if (op.stays()) [[unlikely]]
-    static_cast<detail::recv_many_operation&>(op).advance();
+    static_cast<recv_many_operation&>(op).advance();
   else
     to.engine().end_at_home(op);
   return !writer_.flow().must_return() && h.credit == 0 ? true : writer_.settle(h.credit);
@@ -162,7 +161,7 @@ bool weft::detail::try_send_signal(proto::peer* to, peer_id id, std::uint64_t ta
 }
 
 /// Most receives are posted by the leader, before their message comes, to a living peer.
-bool weft::detail::recv_operation::start() noexcept {
+bool weft::recv_operation::start() noexcept {
   if (!from || !from->owner().posts_shortly()) [[unlikely]]
     return start_locked();
   proto::messenger& owner = from->owner();

@@ -8,7 +8,6 @@
 namespace weft::proto {
 
 using detail::match_operation;
-using detail::recv_operation;
 
 void early_receives::posted(recv_operation& op) noexcept {
   messenger& owner = connection_->owner();

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/frames/frames.hpp"
@@ -25,7 +25,7 @@ class early_receives {
 
   /// A receive was posted. It is not announced if an earlier one that is not announced could take
   /// its message.
-  void posted(detail::recv_operation& op) noexcept;
+  void posted(recv_operation& op) noexcept;
   /// An announced receive has met a message, or waits no more for another reason.
   void matched(detail::match_operation& op) noexcept { forget(op, false); }
   void stopped(detail::match_operation& op) noexcept { forget(op, true); }

@@ -21,7 +21,7 @@ namespace weft::proto {
 using transports::post;
 
 post rendezvous_sender::push_data(outbound_message& m, transports::gather& data) noexcept {
-  detail::send_operation& op = *m.op;
+  send_operation& op = *m.op;
   std::size_t this_turn = 0;
   while (op.sent != op.size && !m.is_answered_early() && !m.stop_data && connection_->is_open()) {
     if (this_turn >= bytes_per_turn) return post::posted;
@@ -43,7 +43,7 @@ bool rendezvous_sender::is_held(const outbound_message& m) const noexcept {
 
 /// The receiver's number is free when this frame has come, after all other frames that name it.
 void rendezvous_sender::end_data(outbound_message& m) noexcept {
-  detail::send_operation& op = *m.op;
+  send_operation& op = *m.op;
   if (!m.stop_data || op.sent == op.size || !connection_->is_open()) return;
   writer_->send_control(frame_kind::data, m.receiver_id(), op.size);
   op.sent = op.size;

@@ -19,7 +19,7 @@ namespace weft::proto {
 using transports::post;
 
 post rendezvous_sender::put(outbound_message& m) noexcept {
-  const detail::send_operation& op = *m.op;
+  const send_operation& op = *m.op;
   const std::uint64_t where = m.extension.immediate;
   if (!connection_->is_open() || where == 0 || m.stop_data || op.sent == op.size ||
       !takes_write(connection_->owner().settings().rendezvous))

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/support/id_table.hpp"
@@ -16,7 +16,7 @@ namespace weft::proto {
 
 /// The sender's side of one message that waits for an answer. Lives in the frame of its coroutine.
 struct outbound_message {
-  detail::send_operation* op;
+  send_operation* op;
   std::coroutine_handle<> waiting = {};  ///< for the answer, or for the link's copy
   frame_kind answer{};                   ///< zero until it has come
   frame_extension extension{};           ///< of the answer

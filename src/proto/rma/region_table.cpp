@@ -109,7 +109,7 @@ void region_table::end(std::uint64_t key) noexcept {
   }
 }
 
-bool region_table::start(detail::region_end_operation& op) noexcept {
+bool region_table::start(region_end_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   region_entry* const r = begin_end(op.key);
   if (!r) return true;
@@ -131,7 +131,7 @@ void region_table::end_grant(std::uint64_t key) noexcept {
 
 bool region_table::notify(region_entry& region, const notification& what) noexcept {
   if (!region.waiting.empty()) {
-    detail::notified_operation& first = *region.waiting.front();
+    notified_operation& first = *region.waiting.front();
     region.waiting.pop_front();
     first.waiting = false;
     first.got = what;
@@ -149,14 +149,14 @@ bool region_table::notify(region_entry& region, const notification& what) noexce
 
 void region_table::end_notified(region_entry& r) noexcept {
   while (!r.waiting.empty()) {
-    detail::notified_operation& first = *r.waiting.front();
+    notified_operation& first = *r.waiting.front();
     r.waiting.pop_front();
     first.waiting = false;
     engine_.end(first, errc::closed);
   }
 }
 
-bool region_table::start(detail::notified_operation& op) noexcept {
+bool region_table::start(notified_operation& op) noexcept {
   region_entry* const r = find(op.key);
   if (op.cancel_requested || !r) {
     op.status = op.cancel_requested ? errc::stopped : errc::closed;
@@ -182,7 +182,7 @@ bool region_table::start(detail::notified_operation& op) noexcept {
   return false;
 }
 
-void region_table::cancel(detail::notified_operation& op) noexcept {
+void region_table::cancel(notified_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   op.cancel_requested = true;
   if (!std::exchange(op.waiting, false)) return;

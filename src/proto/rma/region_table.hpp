@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 #include <weft/remote_region.hpp>
 
 #include "proto/support/secret.hpp"
@@ -28,7 +28,7 @@ struct region_entry {
   std::uint64_t first = 0;  // the offset of its first byte
   rights permissions = rights::none;
   std::deque<notification> unheard;
-  std::deque<detail::notified_operation*>
+  std::deque<notified_operation*>
       waiting;                // operations that wait for a notification; then none is unheard
   std::uint32_t granted = 0;  // times that a peer's link may copy there by itself
   bool ending = false;        // no new access is admitted
@@ -66,10 +66,10 @@ class region_table {
   /// than messenger_settings::stop_timeout: then they are lost. Any thread.
   void end(std::uint64_t key) noexcept;
   /// As `end`, as an operation. Any thread.
-  bool start(detail::region_end_operation& op) noexcept;
+  bool start(region_end_operation& op) noexcept;
 
-  bool start(detail::notified_operation& op) noexcept;
-  void cancel(detail::notified_operation& op) noexcept;  ///< any thread
+  bool start(notified_operation& op) noexcept;
+  void cancel(notified_operation& op) noexcept;  ///< any thread
   /// Notifies the owner of a region. \return false: too many notifications have not been taken, or
   /// there is no memory for it
   bool notify(region_entry& region, const notification& what) noexcept;

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <weft/coro/detail/timer.hpp>
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/support/id_table.hpp"

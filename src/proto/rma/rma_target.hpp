@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <weft/detail/rma_ops.hpp>
+#include <weft/operations/access.hpp>
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/support/protocol_coroutine.hpp"

@@ -125,7 +125,7 @@ std::string stream::explain(errc status, const char* cause) const {
 
 }  // namespace weft::proto
 
-namespace weft::detail {
+namespace weft {
 
 using runtime::engine;
 
@@ -183,4 +183,4 @@ std::string stream_closed_operation::explain() const {
   return stream ? stream->explain(status, stream->writer().cause()) : proto::no_stream;
 }
 
-}  // namespace weft::detail
+}  // namespace weft

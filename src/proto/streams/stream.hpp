@@ -20,7 +20,7 @@ inline constexpr const char* no_stream =
 /// knows.
 class stream final : public std::enable_shared_from_this<stream> {
  public:
-  using closed_operation = detail::stream_closed_operation;
+  using closed_operation = stream_closed_operation;
 
   /// Any thread. \throws weft::error (invalid_argument), std::bad_alloc
   static std::shared_ptr<stream> open(std::shared_ptr<proto::peer> with, std::uint32_t number,

@@ -9,7 +9,6 @@
 
 namespace weft::proto {
 
-using detail::recv_operation;
 using runtime::trace;
 using transports::scatter;
 
@@ -22,10 +21,9 @@ void never(operation&) noexcept {}
 
 /// The pieces of a list from `offset` on, as many as fit into `parts`, and behind them `staging`.
 /// \return bytes of the list that they cover
-std::size_t lay_out(
-    const read_list& list, std::size_t offset, mutable_buffer staging,
-    std::array<mutable_buffer, detail::stream_read_operation::most_parts + 1>& parts,
-    std::size_t& count) noexcept {
+std::size_t lay_out(const read_list& list, std::size_t offset, mutable_buffer staging,
+                    std::array<mutable_buffer, stream_read_operation::most_parts + 1>& parts,
+                    std::size_t& count) noexcept {
   std::size_t covered = 0;
   count = 0;
   scatter rest(list.parts(), offset);
@@ -156,8 +154,8 @@ std::size_t stream_reader::unstage(const read_list& into, std::size_t offset) no
 }
 
 void stream_reader::land_in_staging() noexcept {
-  own_.emplace(detail::recv_request{nullptr, &owner_.with(), tag{data_tag_},
-                                    mutable_buffer(staging_.get(), longest_)},
+  own_.emplace(recv_request{nullptr, &owner_.with(), tag{data_tag_},
+                            mutable_buffer(staging_.get(), longest_)},
                &never);
   own_->on = this;
   own_in_flight_ = !own_->start_held();
@@ -180,8 +178,8 @@ bool stream_reader::start(read_operation& op) noexcept {
   }
   std::size_t count = 0;
   op.direct = lay_out(op.into, 0, {staging_.get(), longest_}, op.parts, count);
-  op.landing.emplace(detail::recv_request{nullptr, &owner_.with(), tag{data_tag_},
-                                          std::span<const mutable_buffer>(op.parts.data(), count)},
+  op.landing.emplace(recv_request{nullptr, &owner_.with(), tag{data_tag_},
+                                  std::span<const mutable_buffer>(op.parts.data(), count)},
                      &never);
   op.landing->on = this;
   reading_ = &op;
@@ -241,9 +239,9 @@ void stream_reader::move_to_staging(inbound_message& m, read_operation& op) noex
     n += run.size();
     to.skip(run.size());
   }
-  own_.emplace(detail::recv_request{nullptr, &owner_.with(), tag{data_tag_},
-                                    mutable_buffer(staging, longest_)},
-               &never);
+  own_.emplace(
+      recv_request{nullptr, &owner_.with(), tag{data_tag_}, mutable_buffer(staging, longest_)},
+      &never);
   own_->on = this;
   own_in_flight_ = true;  // pending in place of the read's landing
   m.divert(*own_);
@@ -294,9 +292,9 @@ void stream_reader::tell() noexcept {
   told_last_ = ended_ || left_ || failure_ != errc::ok;
   news_.longest = told_last_ ? 0 : longest_;
   news_.limit = told_last_ ? handed_out_ : allowed_;
-  telling_.emplace(detail::send_request{&owner_.with(), tag{allowance_tag_},
-                                        std::as_bytes(std::span(&news_, 1))},
-                   &never);
+  telling_.emplace(
+      send_request{&owner_.with(), tag{allowance_tag_}, std::as_bytes(std::span(&news_, 1))},
+      &never);
   telling_->on = this;
   telling_in_flight_ = !telling_->start_held();
 }
@@ -318,8 +316,7 @@ void stream_reader::discard() noexcept {
       if (!discarding_later_) fail(errc::out_of_memory, nullptr);
       return;
     }
-    own_.emplace(detail::recv_request{nullptr, &owner_.with(), tag{data_tag_}, mutable_buffer{}},
-                 &never);
+    own_.emplace(recv_request{nullptr, &owner_.with(), tag{data_tag_}, mutable_buffer{}}, &never);
     own_->on = this;
     own_in_flight_ = !own_->start_held();
     if (!own_in_flight_) landed(*own_, 0);

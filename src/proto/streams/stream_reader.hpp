@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include <weft/detail/stream_ops.hpp>
+#include <weft/operations/streams.hpp>
 
 #include "proto/frames/stream_wire.hpp"
 #include "proto/support/protocol_coroutine.hpp"
@@ -32,7 +32,7 @@ struct inbound_message;
 /// application.
 class stream_reader final : public executor {
  public:
-  using read_operation = detail::stream_read_operation;
+  using read_operation = stream_read_operation;
 
   /// \throws std::bad_alloc
   stream_reader(stream& owner, stream_way way, std::size_t window);
@@ -76,7 +76,7 @@ class stream_reader final : public executor {
                    bool may_stage) noexcept;
   std::size_t unstage(const detail::buffer_list<mutable_buffer>& into, std::size_t offset) noexcept;
   void land_in_staging() noexcept;
-  std::size_t landed(const detail::recv_operation& r, std::size_t room) noexcept;
+  std::size_t landed(const recv_operation& r, std::size_t room) noexcept;
   void end_read(bool counted) noexcept;
   void give_back(errc status) noexcept;
   void move_to_staging(inbound_message& m, read_operation& op) noexcept;
@@ -93,8 +93,7 @@ class stream_reader final : public executor {
 
   std::unique_ptr<std::byte[]> staging_;  // longest_ bytes; untouched pages cost nothing
   std::size_t staged_begin_ = 0, staged_end_ = 0;
-  std::optional<detail::recv_operation>
-      own_;  // receives into staging, or (having left) into no memory
+  std::optional<recv_operation> own_;  // receives into staging, or (having left) into no memory
   bool own_in_flight_ = false;
   read_operation* reading_ = nullptr;  // waits: for its own landing, or for own_
 
@@ -110,7 +109,7 @@ class stream_reader final : public executor {
   const char* cause_ = nullptr;
 
   stream_allowance news_;
-  std::optional<detail::send_operation> telling_;
+  std::optional<send_operation> telling_;
   bool telling_in_flight_ = false;
   bool tell_again_ = false;
   bool told_last_ = false;

@@ -185,7 +185,7 @@ void stream_writer::send_piece(piece& p, write_operation& op, std::size_t size) 
   const write_list list = count == 1
                               ? write_list(p.parts[0])
                               : write_list(std::span<const const_buffer>(p.parts.data(), count));
-  p.sending.emplace(detail::send_request{&owner_.with(), tag{data_tag_}, list}, &told_instead);
+  p.sending.emplace(send_request{&owner_.with(), tag{data_tag_}, list}, &told_instead);
   p.sending->on = this;
   op.begun += p.size;
   sent_ += stream_units(p.size);
@@ -261,8 +261,8 @@ void stream_writer::listen(bool wait) noexcept {
       return fail(errc::protocol_error, "the peer's reader tells more than a reader has to tell");
     peer& from = owner_.with();
     if (!wait && !owner_.messages().table().find(&from, {allowance_tag_, ~0ull})) return;
-    hearing_.emplace(detail::recv_request{nullptr, &from, tag{allowance_tag_},
-                                          std::as_writable_bytes(std::span(&news_, 1))},
+    hearing_.emplace(recv_request{nullptr, &from, tag{allowance_tag_},
+                                  std::as_writable_bytes(std::span(&news_, 1))},
                      &told_instead);
     hearing_->on = this;
     hearing_in_flight_ = !hearing_->start_held();
@@ -294,10 +294,10 @@ void stream_writer::finish(bool all) noexcept {
 void stream_writer::say_end() noexcept {
   if (!finished() || end_said_ || writing_) return;
   end_said_ = true;
-  end_sending_.emplace(detail::send_request{&owner_.with(), tag{data_tag_}, const_buffer{},
-                                            detail::send_mode::standard,
-                                            end_ == ending::whole ? written_ : stream_dropped},
-                       &told_instead);
+  end_sending_.emplace(
+      send_request{&owner_.with(), tag{data_tag_}, const_buffer{}, detail::send_mode::standard,
+                   end_ == ending::whole ? written_ : stream_dropped},
+      &told_instead);
   end_sending_->on = this;
   end_in_flight_ = !end_sending_->start_held();
   if (!end_in_flight_ && end_sending_->status != errc::ok) fail(end_sending_->status, nullptr);

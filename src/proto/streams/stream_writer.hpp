@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include <weft/detail/stream_ops.hpp>
+#include <weft/operations/streams.hpp>
 
 #include "proto/frames/stream_wire.hpp"
 
@@ -20,7 +20,7 @@ class stream;
 /// Owned by its stream. Progress lock held only, but for `post`: see stream_reader.
 class stream_writer final : public executor {
  public:
-  using write_operation = detail::stream_write_operation;
+  using write_operation = stream_write_operation;
 
   stream_writer(stream& owner, stream_way way) noexcept;
 
@@ -53,7 +53,7 @@ class stream_writer final : public executor {
 
   struct piece {
     std::array<const_buffer, most_parts> parts;
-    std::optional<detail::send_operation> sending;
+    std::optional<send_operation> sending;
     std::size_t at = 0;  ///< in the write
     std::size_t size = 0;
     bool in_flight = false;
@@ -86,13 +86,13 @@ class stream_writer final : public executor {
 
   stream_allowance told_;  // the reader's last allowance
   stream_allowance news_;
-  std::optional<detail::recv_operation> hearing_;
+  std::optional<recv_operation> hearing_;
   bool hearing_in_flight_ = false;
   bool told_first_ = false;
   bool told_last_ = false;
 
   ending end_ = ending::not_yet;
-  std::optional<detail::send_operation> end_sending_;
+  std::optional<send_operation> end_sending_;
   bool end_in_flight_ = false;
   bool end_said_ = false;
   errc failure_ = errc::ok;

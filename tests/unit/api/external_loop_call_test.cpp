@@ -98,7 +98,7 @@ TEST_CASE("external loop: calls of any length end in its polls, as do their repl
       CAPTURE(size);
       const std::vector<std::byte> args(size, std::byte{5});
       std::vector<std::byte> reply(size);
-      by_call_loop<detail::raw_call_operation> one(to_there.call(echo_number, args, reply));
+      by_call_loop<raw_call_operation> one(to_there.call(echo_number, args, reply));
       CHECK_FALSE(loop.start(one));
       CHECK(ends_in_call_loop(loop, one));
       CHECK((reply == args));
@@ -123,7 +123,7 @@ TEST_CASE("external loop: it serves a call that came before the loop did") {
     {
       external_loop loop(here);
       std::byte last{};
-      by_call_loop<detail::recv_operation> end(
+      by_call_loop<recv_operation> end(
           peer_at(here, context_address_of(there)).recv({&last, 1}, tag{4}));
       CHECK_FALSE(loop.start(end));
       CHECK(ends_in_call_loop(loop, end));

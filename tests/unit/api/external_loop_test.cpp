@@ -74,8 +74,8 @@ struct traffic {
   }
   const endpoint me;
   std::array<std::byte, 8> out{}, in{};
-  std::optional<tracked<detail::send_operation>> send;
-  std::optional<tracked<detail::recv_operation>> receive;
+  std::optional<tracked<send_operation>> send;
+  std::optional<tracked<recv_operation>> receive;
   unsigned messages = 0;
 };
 }  // namespace

@@ -174,7 +174,7 @@ class met {
            }});
     auto made = std::make_unique<detail::core>(std::move(o));
     core = made.get();
-    return context(std::move(made));
+    return detail::internals::context_of(std::move(made));
   }
 
   task<void> receive_one(std::pair<errc, std::string>& end) {

@@ -144,7 +144,7 @@ TEST_CASE("giving up: between two contexts, over each transport") {
   o.job_key = std::string(32, 'a');
   auto made = std::make_unique<detail::core>(o);
   detail::core& at = *made;
-  context host(std::move(made)), guest(o);
+  context host = detail::internals::context_of(std::move(made)), guest(o);
   listener listening =
       run(host, host.listen("unix://weft-giving-up-" + std::to_string(::getpid())));
   error here(errc::ok), there(errc::ok);

@@ -82,7 +82,7 @@ TEST_CASE("impostor: a rank that one lane has met is that process in all lanes")
   o.lanes = 2;
   context ctx(o);
   wireup::identity claimed;
-  claimed.job = ctx.core().job()->id();
+  claimed.job = weft::detail::core_of(ctx).job()->id();
   claimed.rank = 5;
   claimant honest(claimed), late(claimed);
   const endpoint first = run(ctx, let_in_at(ctx, name + "-0", honest));

@@ -50,18 +50,18 @@ task<void> stop_later(std::stop_source& stop) {
   stop.request_stop();
 }
 
-task<errc> code_of_stopped(std::stop_token stop, detail::ready_request wait) {
+task<errc> code_of_stopped(std::stop_token stop, ready_request wait) {
   const result<void> r = co_await as_result(stoppable(std::move(stop), wait));
   co_return r.code();
 }
 
-task<errc> code_of(detail::ready_request wait) {
+task<errc> code_of(ready_request wait) {
   const result<void> r = co_await as_result(wait);
   co_return r.code();
 }
 
 /// Stops a wait that would not end otherwise. \return how it ended
-errc stop_one(context& ctx, detail::ready_request wait, std::stop_source stop = {}) {
+errc stop_one(context& ctx, ready_request wait, std::stop_source stop = {}) {
   return std::get<0>(
       sync_wait(ctx, when_all(code_of_stopped(stop.get_token(), wait), stop_later(stop))));
 }

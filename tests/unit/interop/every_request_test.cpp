@@ -43,22 +43,20 @@ template <class... R>
 struct every_request_list {};
 
 using every_request = every_request_list<
-    detail::send_request, detail::recv_request, detail::probe_request, detail::claimed_request,
-    detail::send_many_request, detail::recv_many_request, detail::owned_send_request<std::string>,
-    detail::exact_recv_request, detail::sized_recv_request, detail::fixed_recv_request<int, false>,
-    detail::fixed_recv_request<int, true>, detail::made_recv_request<std::string, false>,
-    detail::made_recv_request<std::vector<int>, true>, detail::stream_read_request,
-    detail::stream_write_request, detail::stream_closed_request, detail::transfer_request,
-    detail::update_request, detail::region_end_request, detail::notified_request,
-    detail::typed_update_request<std::uint32_t>, detail::value_put_request<int>,
-    detail::value_get_request<int>, detail::raw_call_request, detail::typed_call_request<void>,
-    detail::typed_call_request<int>, detail::typed_call_request<std::vector<int>>,
-    detail::typed_post_request, detail::reply_request, detail::item_request,
-    detail::next_item_request, detail::file_request<std::size_t>, detail::file_request<void>,
+    send_request, recv_request, probe_request, claimed_request, send_many_request,
+    recv_many_request, owned_send_request<std::string>, exact_recv_request, sized_recv_request,
+    fixed_recv_request<int, false>, fixed_recv_request<int, true>,
+    made_recv_request<std::string, false>, made_recv_request<std::vector<int>, true>,
+    stream_read_request, stream_write_request, stream_closed_request, transfer_request,
+    update_request, region_end_request, notified_request, typed_update_request<std::uint32_t>,
+    value_put_request<int>, value_get_request<int>, raw_call_request, typed_call_request<void>,
+    typed_call_request<int>, typed_call_request<std::vector<int>>, typed_post_request,
+    reply_request, item_request, detail::next_item_request, file_request<std::size_t>,
+    file_request<void>,
 #ifndef WEFT_WITHOUT_QDMA
-    qdma::detail::trigger_request, qdma::detail::receive_request,
+    qdma::trigger_request, qdma::receive_request,
 #endif
-    detail::ready_request>;
+    ready_request>;
 
 template <class R>
 void every_start(R with_callback, R as_a_sender) {
@@ -119,9 +117,9 @@ bool every_request_compiles(every_request_list<R...>) {
 
 TEST_CASE("every request: compiles with every completion token of Asio, and as a sender") {
   CHECK(every_request_compiles(every_request{}));
-  CHECK(every_token_compiles<detail::send_request>());
-  CHECK(every_token_compiles<detail::recv_request>());
-  CHECK(every_token_compiles<detail::typed_call_request<void>>());
-  CHECK(every_token_compiles<detail::typed_call_request<int>>());
-  CHECK(every_token_compiles<detail::typed_call_request<std::vector<int>>>());
+  CHECK(every_token_compiles<send_request>());
+  CHECK(every_token_compiles<recv_request>());
+  CHECK(every_token_compiles<typed_call_request<void>>());
+  CHECK(every_token_compiles<typed_call_request<int>>());
+  CHECK(every_token_compiles<typed_call_request<std::vector<int>>>());
 }

@@ -169,7 +169,7 @@ TEST_CASE("as_sender: a task has its value, its exception, and the stop token of
 
 TEST_CASE("as_sender: a request in flight when its context ends completes with closed") {
   sender_end<received> got;
-  using state = decltype(as_sender(std::declval<detail::recv_request>())
+  using state = decltype(as_sender(std::declval<recv_request>())
                              .connect(std::declval<sender_recorder<received>>()));
   std::unique_ptr<state> op;
   {

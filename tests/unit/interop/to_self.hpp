@@ -16,8 +16,8 @@ struct to_self {
   endpoint me{ctx.peer(0)};
   std::array<std::byte, 8> in{}, out{};
 
-  detail::recv_request recv(tag t = tag{1}) { return me.recv(std::span(in), t); }
-  detail::send_request send(int value, tag t = tag{1}) {
+  recv_request recv(tag t = tag{1}) { return me.recv(std::span(in), t); }
+  send_request send(int value, tag t = tag{1}) {
     std::memcpy(out.data(), &value, sizeof value);
     return me.send(std::span(out), t);
   }

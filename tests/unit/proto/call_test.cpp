@@ -143,7 +143,7 @@ TEST_CASE("calls: the deadline reaches the handler as time that is left, and sto
     if (!r.has_value()) throw weft::error(r.failure());
   });
   bytes in(8);
-  calling op(weft::detail::raw_call_request{&n[1].to(0), am{7}, {}, mutable_buffer(in)});
+  calling op(weft::raw_call_request{&n[1].to(0), am{7}, {}, mutable_buffer(in)});
   weft::task_environment with_deadline;
   with_deadline.deadline = n.world.now() + std::chrono::milliseconds(5);
   op.heed_deadline(with_deadline);

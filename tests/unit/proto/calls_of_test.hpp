@@ -23,7 +23,7 @@ using weft::mutable_buffer;
 using weft::task;
 using weft::detail::call_code;
 using weft::proto::call_handler;
-using calling = tracked<weft::detail::raw_call_operation>;
+using calling = tracked<weft::raw_call_operation>;
 
 /// A handler of one side, as long as this lives.
 class registered {
@@ -61,8 +61,7 @@ struct call_of_test {
   call_of_test(side& from, am number, std::size_t size, std::size_t room, fake::node to = 0)
       : out(pattern(size)),
         in(room),
-        op(weft::detail::raw_call_request{&from.to(to), number, const_buffer(out),
-                                          mutable_buffer(in)}) {
+        op(weft::raw_call_request{&from.to(to), number, const_buffer(out), mutable_buffer(in)}) {
     op.go();
   }
   bytes out;
@@ -85,8 +84,8 @@ inline task<void> call_echo(weft::call c) {
 /// Waits for a message of the caller, with that tag.
 inline task<void> hear_caller(weft::call c, tag t) {
   std::byte word{};
-  const weft::detail::peer_name from(c.from().state());
-  co_await weft::detail::recv_request{nullptr, from, t, mutable_buffer(&word, 1)};
+  const weft::detail::peer_name from(weft::detail::internals::peer_of(c.from()));
+  co_await weft::recv_request{nullptr, from, t, mutable_buffer(&word, 1)};
 }
 
 /// Waits for a message of the caller that does not come.

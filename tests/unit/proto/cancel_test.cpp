@@ -9,7 +9,7 @@
 
 using namespace net;
 using weft::any_tag;
-using weft::detail::probe_request;
+using weft::probe_request;
 using weft::detail::send_mode;
 using weft::proto::frame_kind;
 using weft::proto::one_frame;
@@ -17,11 +17,11 @@ using weft::proto::one_frame;
 TEST_CASE("cancel: before the start") {
   nodes n(2);
   bytes data = pattern(10);
-  sending send(weft::detail::send_request{&n[0].to(1), tag{1}, weft::const_buffer(data)});
+  sending send(weft::send_request{&n[0].to(1), tag{1}, weft::const_buffer(data)});
   send.cancel();
   CHECK(send.go().ended_with(errc::stopped));
   receiving receive(
-      weft::detail::recv_request{&n[0].messages, nullptr, any_tag, weft::mutable_buffer(data)});
+      weft::recv_request{&n[0].messages, nullptr, any_tag, weft::mutable_buffer(data)});
   receive.cancel();
   CHECK(receive.go().ended_with(errc::stopped));
   probing probe(probe_request{&n[0].messages, nullptr, any_tag});

@@ -11,7 +11,7 @@ using weft::claimed_message;
 using weft::detail::send_mode;
 
 namespace {
-using taking = tracked<weft::detail::claimed_operation>;
+using taking = tracked<weft::claimed_operation>;
 
 const std::vector<bytes> out{pattern(0), pattern(44), pattern(5000), pattern(60'000),
                              pattern(400'000)};

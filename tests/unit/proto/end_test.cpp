@@ -82,11 +82,10 @@ TEST_CASE("end: accesses to memory that have begun are owed") {
   const bytes out = pattern(200'000);
   bytes memory(out.size());
   const std::uint64_t key = n[1].messages.regions().add(memory, weft::rights::read_write);
-  tracked<weft::detail::transfer_operation> put(
-      weft::detail::transfer_request{{.to = &n[0].to(1),
-                                      .kind = weft::detail::rma_kind::put,
-                                      .where = {key, 0, memory.size()},
-                                      .data = out}});
+  tracked<weft::transfer_operation> put(weft::transfer_request{{.to = &n[0].to(1),
+                                                                .kind = weft::detail::rma_kind::put,
+                                                                .where = {key, 0, memory.size()},
+                                                                .data = out}});
   put.go();
   CHECK(n[0].messages.owes());
   drain(n, n[0]);

@@ -117,7 +117,9 @@ struct half_met : frame_sink_attack {
   }
   ~half_met() { n[0].end(); }
 
-  weft::endpoint other() { return weft::endpoint(villain().shared_from_this()); }
+  weft::endpoint other() {
+    return weft::detail::internals::endpoint_of(villain().shared_from_this());
+  }
 
   /// It sends that frame soon.
   void soon(frame_kind kind, std::uint8_t flags, frame_extension x, std::uint64_t tag = 5) {
@@ -232,19 +234,19 @@ const std::vector<wait_of_test> all_waits{
     {"write",
      [](half_met& m) -> task<void> {
        const stream_of_bytes s(m);
-       const weft::detail::stream_write_request all{s.state.get(), const_buffer(m.large)};
+       const weft::stream_write_request all{s.state.get(), const_buffer(m.large)};
        co_await all;
      }},
     {"read",
      [](half_met& m) -> task<void> {
        const stream_of_bytes s(m);
-       const weft::detail::stream_read_request some{s.state.get(), mutable_buffer(m.in)};
+       const weft::stream_read_request some{s.state.get(), mutable_buffer(m.in)};
        co_await some;
      }},
     {"end of a stream",
      [](half_met& m) -> task<void> {
        const stream_of_bytes s(m);
-       const weft::detail::stream_closed_request end{s.state.get()};
+       const weft::stream_closed_request end{s.state.get()};
        co_await end;
      }},
     {"end of a region",
@@ -253,7 +255,7 @@ const std::vector<wait_of_test> all_waits{
        const std::uint64_t key = mine.regions().add(m.in, weft::rights::read_write);
        m.soon(frame_kind::put, weft::proto::access_asks, {numbered(1, 0), m.in.size(), 0}, key);
        co_await weft::sleep_for(1ms);
-       const weft::detail::region_end_request end{&mine, key};
+       const weft::region_end_request end{&mine, key};
        co_await end;
      }},
     {"end of the peer",

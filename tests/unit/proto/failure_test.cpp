@@ -9,7 +9,7 @@
 
 using namespace net;
 using weft::any_tag;
-using weft::detail::probe_request;
+using weft::probe_request;
 using weft::detail::send_mode;
 
 namespace {
@@ -296,10 +296,8 @@ TEST_CASE("failure: what lives on another executor ends there, without the progr
   const bytes out = pattern(100);
   bytes in(100), never(100);
   nosy elsewhere(n[1].engine);
-  receiving first(
-      weft::detail::recv_request{nullptr, &n[1].to(0), tag{1}, weft::mutable_buffer(in)});
-  receiving second(
-      weft::detail::recv_request{nullptr, &n[1].to(0), tag{2}, weft::mutable_buffer(never)});
+  receiving first(weft::recv_request{nullptr, &n[1].to(0), tag{1}, weft::mutable_buffer(in)});
+  receiving second(weft::recv_request{nullptr, &n[1].to(0), tag{2}, weft::mutable_buffer(never)});
   first.on = second.on = &elsewhere;
   first.go();
   second.go();

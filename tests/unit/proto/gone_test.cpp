@@ -10,6 +10,7 @@
 using namespace net;
 using weft::endpoint;
 using weft::peer_id;
+using weft::detail::internals;
 
 namespace {
 
@@ -23,18 +24,18 @@ struct place {
     here.connector.on_connect = [this](peer&) { ++links_wanted; };
   }
 
-  endpoint come() { return endpoint(here.messages.peers().add()); }
+  endpoint come() { return internals::endpoint_of(here.messages.peers().add()); }
   void go(const endpoint& who, errc how, const char* why = "it went") {
     const engine::holder hold(here.engine);
-    who.state()->fail(how, why);
-    who.state()->drop_link();
+    internals::peer_of(who)->fail(how, why);
+    internals::peer_of(who)->drop_link();
   }
   /// So many peers connect and leave. \return their addresses
   std::set<const peer*> pass_by(std::size_t how_many) {
     std::set<const peer*> where;
     for (std::size_t i = 0; i != how_many; ++i) {
       const endpoint who = come();
-      where.insert(who.state());
+      where.insert(internals::peer_of(who));
       go(who, errc::closed);
     }
     return where;
@@ -54,14 +55,14 @@ TEST_CASE("gone: nor do ranks that have left, and theirs stay theirs") {
   const errc how = GENERATE(errc::closed, errc::peer_lost);
   std::set<const peer*> where;
   for (peer_id rank = 100; rank != 1100; ++rank) {
-    const endpoint who(p.here.messages.peers().at(rank));
-    where.insert(who.state());
+    const endpoint who = internals::endpoint_of(p.here.messages.peers().at(rank));
+    where.insert(internals::peer_of(who));
     p.go(who, how);
   }
   CHECK(where.size() < 40);
   bytes data(8);
   for (const peer_id rank : {100u, 1099u}) {
-    const endpoint again(p.here.messages.peers().at(rank));
+    const endpoint again = internals::endpoint_of(p.here.messages.peers().at(rank));
     CHECK(again.id() == rank);
     sending send(again.send(data, tag{1}));
     CHECK(send.go().ended_with(how));
@@ -88,9 +89,9 @@ TEST_CASE("gone: an endpoint that is kept still tells who it was and why it has 
   const endpoint kept = p.come();
   const peer_id number = kept.id();
   p.go(kept, errc::protocol_error, "it sang");
-  CHECK(p.pass_by(200).count(kept.state()) == 0);
+  CHECK(p.pass_by(200).count(internals::peer_of(kept)) == 0);
   CHECK(kept.id() == number);
-  CHECK(endpoint(p.here.messages.peers().at(number)) == kept);
+  CHECK(internals::endpoint_of(p.here.messages.peers().at(number)) == kept);
   bytes data(8);
   sending send(kept.send(data, tag{1}));
   CHECK(send.go().ended_with(errc::protocol_error));
@@ -103,7 +104,7 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   bytes data(8);
   endpoint last = p.come();
   const peer_id number = last.id();
-  const peer* const where = last.state();
+  const peer* const where = internals::peer_of(last);
   sending send(last.send(data, tag{1}));
   receiving receive(last.recv(data, tag{1}));
   probing probe(last.probe(tag{1}));
@@ -113,7 +114,7 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   std::vector<endpoint> others;  // among them the peer that now has its memory
   const auto in_its_place = [&] {
     return std::any_of(others.begin(), others.end(),
-                       [&](const endpoint& e) { return e.state() == where; });
+                       [&](const endpoint& e) { return internals::peer_of(e) == where; });
   };
   while (others.size() < 100 && !in_its_place()) others.push_back(p.come());
   REQUIRE(in_its_place());
@@ -127,11 +128,11 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   for (const std::string& text : {send.explain(), receive.explain(), probe.explain()})
     CHECK_THAT(text, weft::tests::contains(std::to_string(number)));
 
-  const endpoint again(p.here.messages.peers().at(number));
+  const endpoint again = internals::endpoint_of(p.here.messages.peers().at(number));
   CHECK(again.id() == number);
-  CHECK(again == endpoint(p.here.messages.peers().at(number)));
-  CHECK(again.state()->gone());
-  CHECK(again.state()->why() == how);
+  CHECK(again == internals::endpoint_of(p.here.messages.peers().at(number)));
+  CHECK(internals::peer_of(again)->gone());
+  CHECK(internals::peer_of(again)->why() == how);
 }
 
 TEST_CASE("gone: an operation that ended with it says so, whoever has its memory by then") {
@@ -152,14 +153,14 @@ TEST_CASE("gone: an operation that ended with it says so, whoever has its memory
 TEST_CASE("gone: a number that was asked for before it was given is nobody's") {
   place p;
   const peer_id next = p.come().id() + 1;
-  const endpoint early(p.here.messages.peers().at(next));
+  const endpoint early = internals::endpoint_of(p.here.messages.peers().at(next));
   bytes data(8);
   sending send(early.send(data, tag{1}));
   CHECK(send.go().ended_with(errc::unreachable));
   const endpoint met = p.come();
   CHECK(met.id() == next + 1);
   CHECK_FALSE(met == early);
-  CHECK_FALSE(met.state()->gone());
+  CHECK_FALSE(internals::peer_of(met)->gone());
 }
 
 TEST_CASE("gone: a message that arrived whole waits for its receive, with the right source") {
@@ -173,18 +174,19 @@ TEST_CASE("gone: a message that arrived whole waits for its receive, with the ri
     const engine::holder hold(there.engine);
     auto link = there.transport->open(back, {}, offer);
     const engine::holder hold_here(p.here.engine);
-    REQUIRE(p.here.transport->accept(*sender.state(), {}, std::move(offer), answer).empty());
-    back.opened(std::move(link), sender.state()->writer().grant_first_credit());
+    REQUIRE(p.here.transport->accept(*internals::peer_of(sender), {}, std::move(offer), answer)
+                .empty());
+    back.opened(std::move(link), internals::peer_of(sender)->writer().grant_first_credit());
   }
   const bytes out = pattern(100);
   there.send(0, out, tag{5});
   p.all.settle();
   {
     const engine::holder hold(p.here.engine);
-    p.here.transport->forget(*sender.state());
+    p.here.transport->forget(*internals::peer_of(sender));
   }
   p.go(sender, errc::peer_lost);
-  const peer* const where = sender.state();
+  const peer* const where = internals::peer_of(sender);
   sender = {};
   CHECK(p.pass_by(200).count(where) == 0);
 

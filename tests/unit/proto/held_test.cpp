@@ -6,8 +6,8 @@
 #include "net.hpp"
 
 using namespace net;
+using weft::send_request;
 using weft::detail::send_mode;
-using weft::detail::send_request;
 
 namespace {
 

@@ -15,7 +15,7 @@ using weft::transports::has_extension;
 
 namespace {
 
-using transferring = tracked<weft::detail::transfer_operation>;
+using transferring = tracked<weft::transfer_operation>;
 
 }  // namespace
 
@@ -116,7 +116,7 @@ TEST_CASE("hostile: what was read is written where a get wants it, and nowhere e
     order.kind = rma_kind::put;
     order.data = weft::const_buffer(memory);
   }
-  transferring op(weft::detail::transfer_request{order});
+  transferring op(weft::transfer_request{order});
   op.go();
   while (!op.asked) REQUIRE(a.n.step());
   const auto place = [&](std::uint64_t offset, std::uint32_t size, std::uint32_t already) {

@@ -9,9 +9,9 @@
 #include "net.hpp"
 
 using weft::any_tag;
+using weft::recv_operation;
+using weft::recv_request;
 using weft::detail::match_operation;
-using weft::detail::recv_operation;
-using weft::detail::recv_request;
 using weft::proto::inbound_message;
 using weft::proto::match_table;
 using namespace net;

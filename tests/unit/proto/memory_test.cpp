@@ -30,7 +30,7 @@ TEST_CASE("memory: a message that cannot be begun ends with out_of_memory, and t
   open_link(n);
   const bytes out = pattern(1'000'000);
   const send_mode mode = GENERATE(send_mode::standard, send_mode::synchronous);
-  sending first(weft::detail::send_request{&n[0].to(1), tag{2}, weft::const_buffer(out), mode});
+  sending first(weft::send_request{&n[0].to(1), tag{2}, weft::const_buffer(out), mode});
   {
     const no_memory none;
     first.go();

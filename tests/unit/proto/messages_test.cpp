@@ -11,9 +11,9 @@
 
 using namespace net;
 using weft::any_tag;
-using weft::detail::recv_request;
+using weft::recv_request;
+using weft::send_request;
 using weft::detail::send_mode;
-using weft::detail::send_request;
 
 namespace {
 

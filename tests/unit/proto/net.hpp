@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "proto/messenger/messenger.hpp"
 #include "support/catch.hpp"
@@ -48,9 +48,9 @@ class tracked final : public Op {
  private:
   static void count(weft::operation& op) noexcept { ++static_cast<tracked&>(op).ends; }
 };
-using sending = tracked<weft::detail::send_operation>;
-using receiving = tracked<weft::detail::recv_operation>;
-using probing = tracked<weft::detail::probe_operation>;
+using sending = tracked<weft::send_operation>;
+using receiving = tracked<weft::recv_operation>;
+using probing = tracked<weft::probe_operation>;
 
 /// One node with a messenger.
 class side {
@@ -86,21 +86,21 @@ class side {
                                 weft::detail::send_mode mode = weft::detail::send_mode::standard,
                                 std::uint64_t immediate = 0) {
     auto op = std::make_shared<sending>(
-        weft::detail::send_request{&to(n), t, weft::const_buffer(data), mode, immediate});
+        weft::send_request{&to(n), t, weft::const_buffer(data), mode, immediate});
     op->go();
     begun_.push_back(op);
     return op;
   }
   std::shared_ptr<receiving> recv(fake::node n, bytes& into, tag_mask t) {
     auto op = std::make_shared<receiving>(
-        weft::detail::recv_request{&messages, &to(n), t, weft::mutable_buffer(into)});
+        weft::recv_request{&messages, &to(n), t, weft::mutable_buffer(into)});
     op->go();
     begun_.push_back(op);
     return op;
   }
   std::shared_ptr<receiving> recv_any(bytes& into, tag_mask t) {
     auto op = std::make_shared<receiving>(
-        weft::detail::recv_request{&messages, nullptr, t, weft::mutable_buffer(into)});
+        weft::recv_request{&messages, nullptr, t, weft::mutable_buffer(into)});
     op->go();
     begun_.push_back(op);
     return op;

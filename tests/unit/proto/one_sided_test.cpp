@@ -7,11 +7,11 @@
 #include "net.hpp"
 
 using namespace net;
+using weft::recv_request;
 using weft::rendezvous_eager_data;
 using weft::rendezvous_scheme;
-using weft::detail::recv_request;
+using weft::send_request;
 using weft::detail::send_mode;
-using weft::detail::send_request;
 using weft::proto::messenger_settings;
 
 namespace {

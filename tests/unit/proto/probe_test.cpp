@@ -4,7 +4,7 @@
 
 using namespace net;
 using weft::any_tag;
-using weft::detail::probe_request;
+using weft::probe_request;
 
 namespace {
 

@@ -25,9 +25,9 @@ using weft::proto::most_outstanding_rma;
 
 namespace {
 
-using transferring = tracked<weft::detail::transfer_operation>;
-using updating = tracked<weft::detail::update_operation>;
-using hearing = tracked<weft::detail::notified_operation>;
+using transferring = tracked<weft::transfer_operation>;
+using updating = tracked<weft::update_operation>;
+using hearing = tracked<weft::notified_operation>;
 
 /// Memory of a node that others can reach, until it ends.
 class shared_bytes {
@@ -43,7 +43,7 @@ class shared_bytes {
   }
   remote_region remote() const { return {key_, 0, memory.size()}; }
   std::shared_ptr<hearing> hear() {
-    auto op = std::make_shared<hearing>(weft::detail::notified_request{at_, key_});
+    auto op = std::make_shared<hearing>(weft::notified_request{at_, key_});
     op->go();
     return op;
   }
@@ -57,20 +57,20 @@ class shared_bytes {
 
 std::shared_ptr<transferring> begin_put(peer& to, const bytes& data, remote_region where,
                                         std::optional<notify> then = {}) {
-  auto op = std::make_shared<transferring>(weft::detail::transfer_request{
+  auto op = std::make_shared<transferring>(weft::transfer_request{
       {.to = &to, .kind = rma_kind::put, .where = where, .data = data, .then = then}});
   op->go();
   return op;
 }
 std::shared_ptr<transferring> begin_get(peer& from, bytes& into, remote_region where) {
-  auto op = std::make_shared<transferring>(weft::detail::transfer_request{
-      {.to = &from, .kind = rma_kind::get, .where = where, .into = into}});
+  auto op = std::make_shared<transferring>(
+      weft::transfer_request{{.to = &from, .kind = rma_kind::get, .where = where, .into = into}});
   op->go();
   return op;
 }
 std::shared_ptr<updating> begin_add(peer& to, remote_region word, std::uint64_t n) {
-  auto op = std::make_shared<updating>(weft::detail::update_request{
-      {.to = &to, .kind = rma_kind::fetch_add, .where = word, .operand = n}});
+  auto op = std::make_shared<updating>(
+      weft::update_request{{.to = &to, .kind = rma_kind::fetch_add, .where = word, .operand = n}});
   op->go();
   return op;
 }

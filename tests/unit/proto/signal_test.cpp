@@ -134,7 +134,7 @@ TEST_CASE("signal: on an open connection it leaves within the call, and not wher
   CHECK(receive->got.immediate == 7);
 
   sending stopped(
-      weft::detail::send_request{&c.n[0].to(1), our_step, weft::const_buffer{}, send_mode::signal});
+      weft::send_request{&c.n[0].to(1), our_step, weft::const_buffer{}, send_mode::signal});
   stopped.cancel();
   CHECK(stopped.go().ended_with(errc::stopped));
   c.n[0].to(1).close();

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t window = 64u << 10;
 constexpr std::size_t longest = window / proto::stream_pieces;
 
-using writing = tracked<weft::detail::stream_write_operation>;
-using reading = tracked<weft::detail::stream_read_operation>;
-using closing = tracked<weft::detail::stream_closed_operation>;
+using writing = tracked<weft::stream_write_operation>;
+using reading = tracked<weft::stream_read_operation>;
+using closing = tracked<weft::stream_closed_operation>;
 
 /// One end, which is destroyed as an application does it.
 class end {
@@ -63,8 +63,7 @@ struct written_data {
   bytes data;
   writing op;
   written_data(end& e, std::size_t size, std::uint64_t seed)
-      : data(pattern(size, seed)),
-        op(weft::detail::stream_write_request{e.get(), const_buffer(data)}) {
+      : data(pattern(size, seed)), op(weft::stream_write_request{e.get(), const_buffer(data)}) {
     op.go();
   }
 };
@@ -72,7 +71,7 @@ struct read_data {
   bytes data;
   reading op;
   read_data(end& e, std::size_t size)
-      : data(size), op(weft::detail::stream_read_request{e.get(), mutable_buffer(data)}) {
+      : data(size), op(weft::stream_read_request{e.get(), mutable_buffer(data)}) {
     op.go();
   }
   bytes got() const { return {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(op.got)}; }
@@ -93,8 +92,8 @@ bytes rest_of(nodes& n, end& e, std::size_t length) {
 
 /// Sends a message that belongs to no stream.
 void say(nodes& n, std::uint64_t tag_value, const bytes& what, std::uint64_t immediate = 0) {
-  sending op(weft::detail::send_request{&n[0].to(1), tag{tag_value}, const_buffer(what),
-                                        weft::detail::send_mode::standard, immediate});
+  sending op(weft::send_request{&n[0].to(1), tag{tag_value}, const_buffer(what),
+                                weft::detail::send_mode::standard, immediate});
   op.go();
   n.settle();
   REQUIRE(op.ended_with(errc::ok));
@@ -200,7 +199,7 @@ TEST_CASE("stream: a write that is stopped tells how far it was", "[stream]") {
       end a(n[0], 1), b(n[1], 0);
       n.settle();
       const bytes out = pattern(3 * window, 5);
-      writing first(weft::detail::stream_write_request{a.get(), const_buffer(out)});
+      writing first(weft::stream_write_request{a.get(), const_buffer(out)});
       first.go();
       read_data early(b, 20'000);
       for (int i = 0; i != steps && n.step(); ++i) {
@@ -211,7 +210,7 @@ TEST_CASE("stream: a write that is stopped tells how far it was", "[stream]") {
       const auto done = static_cast<std::size_t>(a.written());
       REQUIRE((first.status == errc::stopped ? done < out.size() : done == out.size()));
       const bytes remaining(out.begin() + static_cast<std::ptrdiff_t>(done), out.end());
-      writing second(weft::detail::stream_write_request{a.get(), const_buffer(remaining)});
+      writing second(weft::stream_write_request{a.get(), const_buffer(remaining)});
       second.go();
       a.finish();
       n.settle();
@@ -295,7 +294,7 @@ TEST_CASE("stream: closed on both sides, its number is free", "[stream]") {
     n.settle();
     CHECK(a.put(pattern(100, 1)) == 100);
     a.close();
-    closing ended(weft::detail::stream_closed_request{a.get()});
+    closing ended(weft::stream_closed_request{a.get()});
     ended.go();
     n.settle();
     CHECK_FALSE(ended.ended());

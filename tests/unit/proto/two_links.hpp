@@ -56,14 +56,14 @@ class many_linked {
   std::shared_ptr<sending> send(const bytes& data, tag t,
                                 weft::detail::send_mode mode = weft::detail::send_mode::standard) {
     auto op = std::make_shared<sending>(
-        weft::detail::send_request{other.get(), t, weft::const_buffer(data), mode});
+        weft::send_request{other.get(), t, weft::const_buffer(data), mode});
     op->go();
     begun_.push_back(op);
     return op;
   }
   std::shared_ptr<receiving> recv(bytes& into, tag_mask t) {
     auto op = std::make_shared<receiving>(
-        weft::detail::recv_request{&messages, other.get(), t, weft::mutable_buffer(into)});
+        weft::recv_request{&messages, other.get(), t, weft::mutable_buffer(into)});
     op->go();
     begun_.push_back(op);
     return op;

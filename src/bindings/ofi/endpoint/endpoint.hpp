@@ -188,17 +188,17 @@ class endpoint final : public fid_ep {
             const Request& r, detail::rma_operation::step_fn next = nullptr) noexcept;
   slot* take_slot() noexcept;  // with the external loop held; null: no memory
   ssize_t access(const access_call& c, record::kind what) noexcept;
-  ssize_t scatter(std::span<const std::optional<detail::transfer_request>> parts,
-                  const scattered& its, slot& head) noexcept;
-  void start(slot& memory, scattered& whole, const detail::transfer_request& r) noexcept;
-  void listen(const detail::notified_request& at) noexcept;
+  ssize_t scatter(std::span<const std::optional<transfer_request>> parts, const scattered& its,
+                  slot& head) noexcept;
+  void start(slot& memory, scattered& whole, const transfer_request& r) noexcept;
+  void listen(const notified_request& at) noexcept;
   bool tell_arrival(arrival_record& r) noexcept;
   ssize_t receive_in_turn(const message_call& m) noexcept;
   ssize_t peek(const message_call& m) noexcept;
   ssize_t receive_claimed(const message_call& m) noexcept;
   ssize_t tell(const record& about) noexcept;
-  detail::recv_request receive_request(slot& memory, const message_call& m,
-                                       const weft::endpoint* from) noexcept;
+  recv_request receive_request(slot& memory, const message_call& m,
+                               const weft::endpoint* from) noexcept;
   bool directed(const message_call& m) const noexcept {
     return directed_ && m.peer != FI_ADDR_UNSPEC;
   }

@@ -22,8 +22,8 @@ record about(const atomic_call& c, endpoint& of) noexcept {
   return r;
 }
 
-detail::update_request first_step(const value_change& c, const weft::endpoint& with,
-                                  const remote_region& word) noexcept {
+update_request first_step(const value_change& c, const weft::endpoint& with,
+                          const remote_region& word) noexcept {
   if (c.fills_word() && c.op == FI_CSWAP) return with.compare_swap(word, c.compare, c.operand);
   const bool adds = c.fills_word() && c.op == FI_SUM && c.type != FI_DOUBLE;
   return with.fetch_add(word, adds ? c.operand : 0);

@@ -88,7 +88,7 @@ ssize_t endpoint::send(const message_call& m) noexcept {
   its.tells = tells;
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
-  detail::send_request request{{nullptr, no_peer}, tag{m.tag}, const_buffer()};
+  send_request request{{nullptr, no_peer}, tag{m.tag}, const_buffer()};
   if (injected) {
     std::byte* at = memory->copied.data();
     for (const iovec& p : m.pieces) {
@@ -110,8 +110,8 @@ ssize_t endpoint::send(const message_call& m) noexcept {
   return 0;
 }
 
-detail::recv_request endpoint::receive_request(slot& memory, const message_call& m,
-                                               const weft::endpoint* from) noexcept {
+recv_request endpoint::receive_request(slot& memory, const message_call& m,
+                                       const weft::endpoint* from) noexcept {
   const tag_mask wanted(m.tag, ~m.ignore);
   if (m.pieces.size() > 1) {
     for (std::size_t i = 0; i != m.pieces.size(); ++i)

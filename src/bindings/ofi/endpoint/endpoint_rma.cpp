@@ -10,7 +10,6 @@
 namespace weft::ofi {
 
 using detail::rma_refusal;
-using detail::transfer_request;
 
 namespace {
 
@@ -174,7 +173,7 @@ region endpoint::show(std::span<std::byte> memory, rights permissions, region_na
 }
 
 /// Waits for remote CQ data until the memory is shown no more.
-void endpoint::listen(const detail::notified_request& at) noexcept {
+void endpoint::listen(const notified_request& at) noexcept {
   record its;
   its.owner = this;
   its.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
@@ -189,7 +188,7 @@ void endpoint::listen(const detail::notified_request& at) noexcept {
 }
 
 void endpoint::note_end(arrival_record& r) noexcept {
-  const detail::notified_request at{r.messenger, r.key};
+  const notified_request at{r.messenger, r.key};
   if (tell_arrival(r)) listen(at);
 }
 

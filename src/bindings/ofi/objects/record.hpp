@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <weft/detail/rma_ops.hpp>
 #include <weft/external_loop.hpp>
+#include <weft/operations/access.hpp>
 
 #include "bindings/ofi/objects/atomic_ops.hpp"
 #include "bindings/ofi/objects/attributes.hpp"
@@ -90,27 +90,27 @@ class in_flight final : public record, public Operation {
   static void has_ended(operation& o) noexcept;
 };
 
-using send_record = in_flight<detail::send_operation>;
-using receive_record = in_flight<detail::recv_operation>;
-using claimed_record = in_flight<detail::claimed_operation>;
-using transfer_record = in_flight<detail::transfer_operation>;  // fi_rma(3)
-using update_record = in_flight<detail::update_operation>;      // fi_atomic(3)
-using arrival_record = in_flight<detail::notified_operation>;   // of a peer's remote CQ data
+using send_record = in_flight<send_operation>;
+using receive_record = in_flight<recv_operation>;
+using claimed_record = in_flight<claimed_operation>;
+using transfer_record = in_flight<transfer_operation>;  // fi_rma(3)
+using update_record = in_flight<update_operation>;      // fi_atomic(3)
+using arrival_record = in_flight<notified_operation>;   // of a peer's remote CQ data
 
 /// One read or write for libfabric that consists of several transfers, because its pieces in this
 /// process or its places at the peer are not contiguous. It ends with the last of them, in a slot
 /// of its own.
 struct scattered : record {
   explicit scattered(const record& about) noexcept : record(about) {}
-  std::optional<detail::transfer_request> then;  // the last one goes on with it: tells the owner
-  std::uint32_t left = 0;                        // transfers in flight
-  std::uint32_t undone = 0;                      // transfers that have not ended well
+  std::optional<transfer_request> then;  // the last one goes on with it: tells the owner
+  std::uint32_t left = 0;                // transfers in flight
+  std::uint32_t undone = 0;              // transfers that have not ended well
 };
 
 /// One of the transfers of a `scattered`.
-class part final : public detail::transfer_operation {
+class part final : public transfer_operation {
  public:
-  part(scattered& whole, const detail::transfer_request& asked) noexcept
+  part(scattered& whole, const transfer_request& asked) noexcept
       : transfer_operation(asked, &has_ended), of(whole) {
     next_step = &part::tell_owner;
   }

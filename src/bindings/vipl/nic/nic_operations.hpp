@@ -26,8 +26,8 @@ class nic::outgoing final {
   }
 
  private:
-  struct sending final : detail::send_operation {
-    sending(outgoing& o, const detail::send_request& r) noexcept
+  struct sending final : send_operation {
+    sending(outgoing& o, const send_request& r) noexcept
         : send_operation(r, [](operation& op) noexcept { delete &static_cast<sending&>(op).of; }),
           of(o) {}
     outgoing& of;
@@ -37,7 +37,7 @@ class nic::outgoing final {
 };
 
 /// A peer with which VIs were connected. Its receive ends when the peer does.
-struct nic::remote_nic final : detail::recv_operation {
+struct nic::remote_nic final : recv_operation {
   remote_nic(nic& n, const endpoint& to)
       : recv_operation(to.recv(mutable_buffer{}, watch_tag),
                        [](operation& op) noexcept {

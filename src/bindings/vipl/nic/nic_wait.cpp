@@ -81,8 +81,8 @@ std::optional<bool> nic::follow(std::unique_lock<std::mutex>& lock, time_point u
 
 /// An operation that ends wakes the thread that sleeps; a message to the handler does not.
 void nic::wake_leader() noexcept {
-  struct bell final : detail::recv_operation {
-    explicit bell(const detail::recv_request& r) noexcept
+  struct bell final : recv_operation {
+    explicit bell(const recv_request& r) noexcept
         : recv_operation(r, [](operation& op) noexcept { static_cast<bell&>(op).rung = true; }) {}
     bool rung = false;
   } once(context_->recv(mutable_buffer{}, wake_tag));

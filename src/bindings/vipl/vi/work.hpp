@@ -50,15 +50,13 @@ class work {
     return kind == what::send || (kind == what::write && immediate);
   }
 
-  struct part final : detail::transfer_operation {
-    part(work& w, const detail::transfer_request& r) noexcept
-        : transfer_operation(r, &ended), whole(w) {}
+  struct part final : transfer_operation {
+    part(work& w, const transfer_request& r) noexcept : transfer_operation(r, &ended), whole(w) {}
     static void ended(operation& op) noexcept;
     work& whole;
   };
-  struct sending final : detail::send_operation {
-    sending(work& w, const detail::send_request& r) noexcept
-        : send_operation(r, &ended), whole(w) {}
+  struct sending final : send_operation {
+    sending(work& w, const send_request& r) noexcept : send_operation(r, &ended), whole(w) {}
     static void ended(operation& op) noexcept;
     work& whole;
   };

@@ -8,7 +8,7 @@
 
 namespace weft::transports::qdma {
 
-using weft::qdma::detail::receive_operation;
+using weft::qdma::receive_operation;
 
 namespace {
 

@@ -73,8 +73,8 @@ class device final : public pollable {
   void depend(std::uint64_t key, vpid on);
 
   /// \return true: ended already
-  bool wait(weft::qdma::detail::trigger_operation& op) noexcept;
-  void cancel(weft::qdma::detail::trigger_operation& op) noexcept;
+  bool wait(weft::qdma::trigger_operation& op) noexcept;
+  void cancel(weft::qdma::trigger_operation& op) noexcept;
 
   // --- queues ------------------------------------------------------------------------------
 
@@ -82,8 +82,8 @@ class device final : public pollable {
   std::uint32_t open_queue();
   void close_queue(
       std::uint32_t number) noexcept;  ///< no operation receives from it; messages are dropped
-  bool receive(weft::qdma::detail::receive_operation& op) noexcept;
-  void cancel(weft::qdma::detail::receive_operation& op) noexcept;
+  bool receive(weft::qdma::receive_operation& op) noexcept;
+  void cancel(weft::qdma::receive_operation& op) noexcept;
 
   // --- memory ------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class device final : public pollable {
     queue_reader reader;
     queue_writer own;  // for messages that this process posts to itself
     bool open = false;
-    std::deque<weft::qdma::detail::receive_operation*> waiting;
+    std::deque<weft::qdma::receive_operation*> waiting;
   };
   using destination = std::pair<vpid, std::uint32_t>;
 
@@ -143,8 +143,7 @@ class device final : public pollable {
   unsigned take_signals() noexcept;
 
   unsigned deliver() noexcept;
-  void hand_over(box& b, weft::qdma::detail::receive_operation& op,
-                 const queue_reader::view& m) noexcept;
+  void hand_over(box& b, weft::qdma::receive_operation& op, const queue_reader::view& m) noexcept;
   void look_after_queues() noexcept;
   void notify_writable(box& b) noexcept;
 

@@ -9,7 +9,7 @@
 
 namespace weft::transports::qdma {
 
-using weft::qdma::detail::trigger_operation;
+using weft::qdma::trigger_operation;
 
 namespace {
 

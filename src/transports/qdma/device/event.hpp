@@ -35,7 +35,7 @@ struct counted_event {
   std::string untold_why;
   std::vector<chain_steps> chains;
   std::vector<vpid> depends_on;
-  std::deque<weft::qdma::detail::trigger_operation*> waiting;
+  std::deque<weft::qdma::trigger_operation*> waiting;
 
   void arm(std::uint64_t n) noexcept { wanted += n; }
 

@@ -19,7 +19,7 @@ using namespace weft;
 using weft::test::runner;
 using weft::test::to_self;
 
-static_assert(stdexec::sender<detail::request_sender<detail::recv_request>>);
+static_assert(stdexec::sender<detail::request_sender<recv_request>>);
 static_assert(stdexec::sender<detail::task_sender<int>>);
 static_assert(stdexec::scheduler<detail::executor_scheduler>);
 

@@ -23,7 +23,7 @@ using namespace weft;
 using weft::test::runner;
 using weft::test::to_self;
 
-static_assert(unifex::sender<detail::request_sender<detail::recv_request>>);
+static_assert(unifex::sender<detail::request_sender<recv_request>>);
 static_assert(unifex::sender<detail::task_sender<int>>);
 static_assert(unifex::scheduler<detail::executor_scheduler>);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of calls. Applications do not name these types.
+// What weft's own layers know of a call in flight; weft/operations/calls.hpp has what users know of
+// it.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,7 @@
 
 #include <weft/coro/detail/timer.hpp>
 #include <weft/detail/call_codec.hpp>
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
 namespace weft {
 
@@ -33,29 +34,6 @@ namespace weft::detail {
 
 /// The tag of a call that goes one way.
 tag post_tag(am number) noexcept;
-
-class typed_post_operation;
-
-/// `endpoint::post` with values.
-struct [[nodiscard]] typed_post_request {
-  using value_type = void;
-  using operation_type = typed_post_operation;
-  peer_name to;
-  am number;
-  call_bytes args;
-};
-
-/// Holds the bytes until the message has left.
-class typed_post_operation : public send_operation {
- public:
-  typed_post_operation(const typed_post_request& r, complete_fn f) noexcept
-      : send_operation({r.to, post_tag(r.number), const_buffer{}}, f), args_(r.args) {
-    request.data = args_.bytes();
-  }
-
- private:
-  const call_bytes args_;
-};
 
 /// A call that waits for its reply. The members are touched with the progress lock held, until its
 /// end.
@@ -126,89 +104,6 @@ class call_operation : public operation {
   std::string text_;
   std::optional<part<send_operation>> out_;
   std::optional<part<recv_operation>> in_;
-};
-
-class raw_call_operation;
-
-/// `endpoint::call` with bytes.
-struct [[nodiscard]] raw_call_request {
-  using value_type = std::size_t;
-  using operation_type = raw_call_operation;
-  peer_name to;
-  am number;
-  const_buffer args;
-  mutable_buffer into;
-};
-
-class raw_call_operation : public call_operation {
- public:
-  raw_call_operation(const raw_call_request& r, complete_fn f) noexcept
-      : call_operation(r.to, r.number, f), args_(r.args), into_(r.into) {}
-  std::size_t take() const noexcept { return reply_size(); }
-
- private:
-  const_buffer arguments() const noexcept override { return args_; }
-  room place(std::uint64_t) noexcept override { return {into_}; }
-
-  const const_buffer args_;
-  const mutable_buffer into_;
-};
-
-template <class R>
-class typed_call_operation;
-
-/// `endpoint::call<R>`.
-template <class R>
-struct [[nodiscard]] typed_call_request {
-  using value_type = R;
-  using operation_type = typed_call_operation<R>;
-  peer_name to;
-  am number;
-  call_bytes args;
-};
-
-template <class R>
-class typed_call_operation : public call_operation {
- public:
-  typed_call_operation(const typed_call_request<R>& r, complete_fn f)
-      : call_operation(r.to, r.number, f), args_(r.args) {}
-  R take() { return reply_.take(); }
-
- private:
-  const_buffer arguments() const noexcept override { return args_.bytes(); }
-  room place(std::uint64_t size) noexcept override {
-    mutable_buffer into;
-    const errc why = reply_.make_room(size, into);
-    return {into, why};
-  }
-
-  const call_bytes args_;
-  reply_box<R> reply_;
-};
-
-class reply_operation;
-
-/// `call::reply`.
-struct [[nodiscard]] reply_request {
-  using value_type = void;
-  using operation_type = reply_operation;
-  proto::served_call* to;
-  const_buffer data;
-};
-
-class reply_operation : public send_operation {
- public:
-  reply_operation(const reply_request& r, complete_fn f) noexcept;
-  bool start() noexcept;
-  bool start_held() noexcept;
-  std::string explain() const;
-
- private:
-  static void ended(operation& op) noexcept;
-
-  proto::served_call& call_;
-  bool refused_ = false;  ///< it is not the call's to send
-  const complete_fn then_;
 };
 
 }  // namespace weft::detail

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of tagged messages. Applications do not name these types.
+// What weft's own layers know of a message in flight; weft/operations/messages.hpp has what users
+// know of it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 
-#include <weft/coro/detail/request.hpp>
+#include <weft/coro/operation.hpp>
 #include <weft/message.hpp>
 
 namespace weft::proto {
@@ -91,68 +90,9 @@ bool try_send_signal(proto::peer* to, peer_id id, std::uint64_t tag,
 std::size_t try_send_several(proto::peer* to, peer_id id, std::uint64_t tag,
                              std::span<const const_buffer> messages) noexcept;
 
-class send_operation;
-class recv_operation;
-class probe_operation;
-class claimed_operation;
-
-struct [[nodiscard]] send_request {
-  using value_type = void;
-  using operation_type = send_operation;
-  peer_name to;
-  weft::tag tag;
-  buffer_list<const_buffer> data;
-  send_mode mode = send_mode::standard;
-  std::uint64_t immediate = 0;
-
-  /// Sends a small message without an operation, on the thread inside `run()`.
-  bool try_now() const noexcept {
-    if (!data.single()) return false;
-    if (may_leave_at_once(mode))
-      return try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
-    return mode == send_mode::signal && try_send_signal(to.peer, to.id, tag.value, immediate);
-  }
-  /// The same on any thread that holds the progress lock, as external_loop::progress_guard does.
-  bool try_held() const noexcept;
-};
-
-struct [[nodiscard]] recv_request {
-  using value_type = received;
-  using operation_type = recv_operation;
-  proto::messenger* messenger;  ///< null if `from` is given; both null: no peer, an error
-  peer_name from;               ///< null: any source
-  tag_mask tag;
-  buffer_list<mutable_buffer> into;
-};
-
-struct [[nodiscard]] probe_request {
-  using value_type = received;
-  using operation_type = probe_operation;
-  proto::messenger* messenger;  ///< null if `from` is given
-  peer_name from;               ///< null: any source
-  tag_mask tag;
-};
-
-struct [[nodiscard]] claimed_request {
-  using value_type = received;
-  using operation_type = claimed_operation;
-  proto::inbound_message**
-      message;  ///< in the claimed_message; set to null when the receive has been started
-  peer_name from;
-  buffer_list<mutable_buffer> into;
-};
-
-/// A send in flight. The members after `request` are touched only with the progress lock held.
-class send_operation : public operation {
+/// A send in flight. Touched only with the progress lock held.
+class send_state : public operation {
  public:
-  send_operation(const send_request& r, complete_fn f) noexcept : operation(f), request(r) {}
-  bool start() noexcept;
-  bool start_held() noexcept;  ///< the progress lock is held
-  void cancel() noexcept;
-  void take() const noexcept {}
-  std::string explain() const;
-
-  send_request request;       ///< never changes in flight
   std::size_t size = 0;       ///< bytes of the message
   std::size_t sent = 0;       ///< bytes that the transport has taken so far
   std::size_t eager_end = 0;  ///< bytes that are sent before the CTS
@@ -161,6 +101,10 @@ class send_operation : public operation {
   bool begun = false;         ///< its first frame has left: a stop must tell the peer
   bool cancel_requested = false;
   std::chrono::steady_clock::time_point stopped_at{};  ///< set by a stop after it had begun
+
+ protected:
+  explicit send_state(complete_fn f) noexcept : operation(f) {}
+  ~send_state() = default;
 };
 
 /// The base of recv_operation and probe_operation, which wait in a matching queue.
@@ -207,47 +151,18 @@ class match_operation : public operation {
   ~match_operation() = default;
 };
 
-class recv_operation : public match_operation {
+/// A receive in flight.
+class recv_state : public match_operation {
  public:
-  recv_operation(const recv_request& r, complete_fn f) noexcept
-      : match_operation(r.messenger, r.from, r.tag, r.into.single() ? 0 : has_pieces, f),
-        into(r.into) {}
-  bool start() noexcept;
-  bool start_held() noexcept;  ///< the progress lock is held
-  void cancel() noexcept;
-  received take() const noexcept { return got; }
-  std::string explain() const;
-
   buffer_list<mutable_buffer> into;  ///< changed by recv_many_ and sized_recv_operation only
-  proto::inbound_message* message =
-      nullptr;  ///< its message, from the match until all bytes have arrived
+  /// Its message, from the match until all bytes have arrived.
+  proto::inbound_message* message = nullptr;
 
- private:
-  bool start_locked() noexcept;
-};
-
-/// A receive of a claimed message: it never waits in a queue.
-class claimed_operation : public recv_operation {
- public:
-  claimed_operation(const claimed_request& r, complete_fn f) noexcept
-      : recv_operation({nullptr, r.from, any_tag, r.into}, f), claimed_(r.message) {}
-  bool start() noexcept;
-  bool start_held() noexcept;  ///< the progress lock is held
-  std::string explain() const;
-
- private:
-  proto::inbound_message** const claimed_;
-};
-
-class probe_operation : public match_operation {
- public:
-  probe_operation(const probe_request& r, complete_fn f) noexcept
-      : match_operation(r.messenger, r.from, r.tag, is_probe, f) {}
-  bool start() noexcept;
-  bool start_held() noexcept;  ///< the progress lock is held
-  void cancel() noexcept;
-  received take() const noexcept { return got; }
-  std::string explain() const;
+ protected:
+  recv_state(proto::messenger* m, peer_name source, tag_mask t, buffer_list<mutable_buffer> memory,
+             complete_fn f) noexcept
+      : match_operation(m, source, t, memory.single() ? 0 : has_pieces, f), into(memory) {}
+  ~recv_state() = default;
 };
 
 }  // namespace weft::detail

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of values, by their types. Applications do not name these.
+// What send_value and recv_value return, by the types of the values, and the operations that are
+// made of it, with the functions that weft/operations/messages.hpp tells of. A value that is given
+// for a send, or made by a receive, is held by the operation; one that the caller names is the
+// caller's again at the end. Values of several parts are sent and received by tasks.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <weft/detail/value_kind.hpp>
@@ -22,8 +26,6 @@ struct received_value {
   received about;
 };
 
-namespace detail {
-
 /// What a receive of T yields. \tparam About with the facts about the message
 template <class T, bool About>
 using yield_t = std::conditional_t<About, received_value<T>, T>;
@@ -33,26 +35,27 @@ using yield_t = std::conditional_t<About, received_value<T>, T>;
 template <class T>
 class owned_send_operation;
 
-/// Sends the bytes of a value that it holds.
+/// What `send_value` of a value of one size returns: it sends the bytes of the value that it holds.
 template <class T>
 struct [[nodiscard]] owned_send_request {
   using value_type = void;
   using operation_type = owned_send_operation<T>;
-  peer_name to;
+  detail::peer_name to;
   weft::tag tag;
   T value;
 
   bool try_now() const noexcept {
-    return try_send_small(to.peer, to.id, tag.value, bytes_of_value(value), 0);
+    return detail::try_send_small(to.peer, to.id, tag.value, detail::bytes_of_value(value), 0);
   }
 };
 
+/// Its operation.
 template <class T>
 class owned_send_operation : public send_operation {
  public:
   owned_send_operation(const owned_send_request<T>& r, complete_fn f)
       : send_operation({r.to, r.tag, const_buffer{}}, f), value_(r.value) {
-    request.data = bytes_of_value(value_);
+    request.data = detail::bytes_of_value(value_);
   }
 
  private:
@@ -61,6 +64,35 @@ class owned_send_operation : public send_operation {
 
 // --- receives into what the caller has ---------------------------------------------------------
 
+/// A receive of as many bytes as its one buffer has, no more and no less. Inline, because a small
+/// message is as short as a call.
+class exact_recv_operation : public recv_operation {
+ public:
+  exact_recv_operation(const recv_request& r, complete_fn f) noexcept
+      : recv_operation(r, &message_ended), ended_(f) {}
+
+  bool start() noexcept {
+    if (!recv_operation::start()) return false;
+    check();
+    return true;
+  }
+  std::string explain() const;
+
+ private:
+  static void message_ended(operation& op) noexcept {
+    auto& self = static_cast<exact_recv_operation&>(op);
+    self.check();
+    self.ended_(op);
+  }
+  void check() noexcept {
+    if (status == errc::ok && got.size != into.front().size()) [[unlikely]]
+      status = errc::protocol_error;
+  }
+
+  const complete_fn ended_;
+};
+
+/// What a receive into one object returns.
 struct [[nodiscard]] exact_recv_request {
   using value_type = received;
   using operation_type = exact_recv_operation;
@@ -70,17 +102,19 @@ struct [[nodiscard]] exact_recv_request {
 
 class sized_into_operation;
 
+/// What a receive into a vector or string returns.
 struct [[nodiscard]] sized_recv_request {
   using value_type = received;
   using operation_type = sized_into_operation;
   recv_request message;
-  sized_target to;
+  detail::sized_target to;
 };
 
-class sized_into_operation : public sized_recv_operation {
+/// Its operation.
+class sized_into_operation : public detail::sized_recv_operation {
  public:
   sized_into_operation(const sized_recv_request& r, complete_fn f) noexcept
-      : sized_recv_operation(r.message, r.to, f) {}
+      : detail::sized_recv_operation(r.message, r.to, f) {}
 };
 
 // --- receives that make the value ----------------------------------------------------------------
@@ -88,6 +122,7 @@ class sized_into_operation : public sized_recv_operation {
 template <class T, bool About>
 class fixed_recv_operation;
 
+/// What `recv_value<T>` returns for a T of one size. \tparam About with the facts about the message
 template <class T, bool About>
 struct [[nodiscard]] fixed_recv_request {
   using value_type = yield_t<T, About>;
@@ -118,6 +153,7 @@ class fixed_recv_operation : public exact_recv_operation {
 template <class C, bool About>
 class made_recv_operation;
 
+/// What `recv_value<C>` returns for a vector or string. \tparam About as above
 template <class C, bool About>
 struct [[nodiscard]] made_recv_request {
   using value_type = yield_t<C, About>;
@@ -128,12 +164,13 @@ struct [[nodiscard]] made_recv_request {
 
 /// A new vector or string.
 template <class C, bool About>
-class made_recv_operation : public sized_recv_operation {
+class made_recv_operation : public detail::sized_recv_operation {
  public:
   made_recv_operation(const made_recv_request<C, About>& r, complete_fn f)
-      : sized_recv_operation(
-            r.message, {std::addressof(value_), &resize_elements<C>, sizeof(element_t<C>), r.limit},
-            f) {}
+      : detail::sized_recv_operation(r.message,
+                                     {std::addressof(value_), &detail::resize_elements<C>,
+                                      sizeof(detail::element_t<C>), r.limit},
+                                     f) {}
 
   yield_t<C, About> take() {
     if constexpr (About)
@@ -146,5 +183,4 @@ class made_recv_operation : public sized_recv_operation {
   C value_;
 };
 
-}  // namespace detail
 }  // namespace weft

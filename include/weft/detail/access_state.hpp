@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of RMA.
+// What weft's own layers know of an access to a peer's memory; weft/operations/access.hpp has what
+// users know of it.
 #pragma once
 
 #include <chrono>
@@ -7,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/detail/message_state.hpp>
 #include <weft/remote_region.hpp>
 
 namespace weft::detail {
@@ -34,39 +35,6 @@ enum class rma_refusal : std::uint8_t {
   no_right,       ///< the region's rights do not allow it
   misaligned,     ///< an atomic word that is not at a multiple of 8 bytes
   unheard         ///< the region's queue of notifications is full
-};
-
-class transfer_operation;
-class update_operation;
-class notified_operation;
-class region_end_operation;
-
-/// put and get.
-struct [[nodiscard]] transfer_request {
-  using value_type = void;
-  using operation_type = transfer_operation;
-  rma_request order;
-};
-
-/// fetch_add and compare_swap; yields the former word.
-struct [[nodiscard]] update_request {
-  using value_type = std::uint64_t;
-  using operation_type = update_operation;
-  rma_request order;
-};
-
-struct [[nodiscard]] region_end_request {
-  using value_type = void;
-  using operation_type = region_end_operation;
-  proto::messenger* messenger;  ///< null: no region
-  std::uint64_t key;
-};
-
-struct [[nodiscard]] notified_request {
-  using value_type = notification;
-  using operation_type = notified_operation;
-  proto::messenger* messenger;
-  std::uint64_t key;  ///< of the region
 };
 
 /// A put, get or atomic in flight. The members after `order` are touched only with the progress
@@ -102,49 +70,31 @@ class rma_operation : public operation {
   ~rma_operation() = default;
 };
 
-class transfer_operation : public rma_operation {
+/// The end of a region in flight.
+class region_end_state : public operation {
  public:
-  transfer_operation(const transfer_request& r, complete_fn f) noexcept
-      : rma_operation(r.order, f) {}
-  void take() const noexcept {}
-};
-
-class update_operation : public rma_operation {
- public:
-  update_operation(const update_request& r, complete_fn f) noexcept : rma_operation(r.order, f) {}
-  std::uint64_t take() const noexcept { return found; }
-};
-
-/// Ends a region. Cannot be stopped; does nothing for a region that has ended.
-class region_end_operation : public operation {
- public:
-  region_end_operation(const region_end_request& r, complete_fn f) noexcept
-      : operation(f), messenger(r.messenger), key(r.key) {}
-  bool start() noexcept;
-  void cancel() const noexcept {}
-  void take() const noexcept {}
-  std::string explain() const { return "the end of this region is awaited already"; }
-
   proto::messenger* const messenger;
   const std::uint64_t key;
+
+ protected:
+  region_end_state(proto::messenger* m, std::uint64_t k, complete_fn f) noexcept
+      : operation(f), messenger(m), key(k) {}
+  ~region_end_state() = default;
 };
 
-/// Waits for a notification. The members after `key` are touched only with the progress lock held.
-class notified_operation : public operation {
+/// A wait for a notification. The members after `key` are touched only with the progress lock held.
+class notified_state : public operation {
  public:
-  notified_operation(const notified_request& r, complete_fn f) noexcept
-      : operation(f), messenger(r.messenger), key(r.key) {}
-  bool start() noexcept;
-  bool start_held() noexcept;  ///< the progress lock is held
-  void cancel() noexcept;
-  notification take() const noexcept { return got; }
-  std::string explain() const;
-
   proto::messenger* const messenger;
   const std::uint64_t key;
   notification got;
   bool waiting = false;
   bool cancel_requested = false;
+
+ protected:
+  notified_state(proto::messenger* m, std::uint64_t k, complete_fn f) noexcept
+      : operation(f), messenger(m), key(k) {}
+  ~notified_state() = default;
 };
 
 }  // namespace weft::detail

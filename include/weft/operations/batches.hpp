@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of several messages in a row. Applications do not name these types.
+// What endpoint::send_many and recv_many return, and the operations that are made of it, with the
+// functions that weft/operations/messages.hpp tells of. The lists, their buffers and `got` live
+// until the end.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/operations/messages.hpp>
 
-namespace weft::detail {
+namespace weft {
 
 class send_many_operation;
 class recv_many_operation;
 
+/// What `endpoint::send_many` returns.
 struct [[nodiscard]] send_many_request {
   using value_type = void;
   using operation_type = send_many_operation;
-  peer_name to;
+  detail::peer_name to;
   weft::tag tag;
   std::span<const const_buffer> messages;
 };
 
+/// What `endpoint::recv_many` returns.
 struct [[nodiscard]] recv_many_request {
   using value_type = void;
   using operation_type = recv_many_operation;
-  peer_name from;
+  detail::peer_name from;
   tag_mask tag;
   std::span<const mutable_buffer> into;
   std::span<received> got;
@@ -91,4 +95,4 @@ class recv_many_operation : public recv_operation {
   const complete_fn ended_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls return (endpoint::call and post; call::reply and reply_next), and the operations that
+// are made of it, with the functions that weft/operations/messages.hpp tells of.
+//
+//     raw_call_operation op(peer.call(am{7}, question, room), &has_ended);
+//     if (loop.start(op)) ...   // op.take() bytes of the reply
+//
+// endpoint::post_bytes returns a send_request. A stopped call ends at once, and its handler is
+// stopped, too.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <weft/detail/call_state.hpp>
+#include <weft/operations/messages.hpp>
+
+namespace weft {
+
+class typed_post_operation;
+
+/// What `endpoint::post` with values returns: it holds them, packed.
+struct [[nodiscard]] typed_post_request {
+  using value_type = void;
+  using operation_type = typed_post_operation;
+  detail::peer_name to;
+  am number;
+  detail::call_bytes args;
+};
+
+/// Holds the bytes until the message has left.
+class typed_post_operation : public send_operation {
+ public:
+  typed_post_operation(const typed_post_request& r, complete_fn f) noexcept
+      : send_operation({r.to, detail::post_tag(r.number), const_buffer{}}, f), args_(r.args) {
+    request.data = args_.bytes();
+  }
+
+ private:
+  const detail::call_bytes args_;
+};
+
+class raw_call_operation;
+
+/// What `endpoint::call` with bytes returns; yields the bytes of the reply.
+struct [[nodiscard]] raw_call_request {
+  using value_type = std::size_t;
+  using operation_type = raw_call_operation;
+  detail::peer_name to;
+  am number;
+  const_buffer args;
+  mutable_buffer into;
+};
+
+/// A call with bytes in flight. Ends when the reply has come: the arguments, and the room for the
+/// reply, are the caller's again.
+class raw_call_operation : public detail::call_operation {
+ public:
+  raw_call_operation(const raw_call_request& r, complete_fn f) noexcept
+      : detail::call_operation(r.to, r.number, f), args_(r.args), into_(r.into) {}
+  std::size_t take() const noexcept { return reply_size(); }
+
+ private:
+  const_buffer arguments() const noexcept override { return args_; }
+  room place(std::uint64_t) noexcept override { return {into_}; }
+
+  const const_buffer args_;
+  const mutable_buffer into_;
+};
+
+template <class R>
+class typed_call_operation;
+
+/// What `endpoint::call<R>` returns; yields the reply.
+template <class R>
+struct [[nodiscard]] typed_call_request {
+  using value_type = R;
+  using operation_type = typed_call_operation<R>;
+  detail::peer_name to;
+  am number;
+  detail::call_bytes args;
+};
+
+/// A call with values in flight; it holds the arguments and the reply.
+template <class R>
+class typed_call_operation : public detail::call_operation {
+ public:
+  typed_call_operation(const typed_call_request<R>& r, complete_fn f)
+      : detail::call_operation(r.to, r.number, f), args_(r.args) {}
+  R take() { return reply_.take(); }
+
+ private:
+  const_buffer arguments() const noexcept override { return args_.bytes(); }
+  room place(std::uint64_t size) noexcept override {
+    mutable_buffer into;
+    const errc why = reply_.make_room(size, into);
+    return {into, why};
+  }
+
+  const detail::call_bytes args_;
+  detail::reply_box<R> reply_;
+};
+
+class reply_operation;
+
+/// What `call::reply` returns.
+struct [[nodiscard]] reply_request {
+  using value_type = void;
+  using operation_type = reply_operation;
+  proto::served_call* to;
+  const_buffer data;
+};
+
+/// A reply in flight. Ends as a send does.
+class reply_operation : public send_operation {
+ public:
+  reply_operation(const reply_request& r, complete_fn f) noexcept;
+  bool start() noexcept;
+  bool start_held() noexcept;
+  std::string explain() const;
+
+ private:
+  static void ended(operation& op) noexcept;
+
+  proto::served_call& call_;
+  bool refused_ = false;  ///< it is not the call's to send
+  const complete_fn then_;
+};
+
+class item_operation;
+
+/// What `call::reply_next` returns.
+struct [[nodiscard]] item_request {
+  using value_type = void;
+  using operation_type = item_operation;
+  proto::served_call* to;
+  const_buffer data;
+};
+
+/// Sends one value. Waits while the caller lets no more come.
+class item_operation : public send_operation {
+ public:
+  item_operation(const item_request& r, complete_fn f) noexcept;
+  bool start() noexcept;
+  bool start_held() noexcept;
+  void cancel() noexcept;
+  std::string explain() const;
+
+ private:
+  friend class proto::served_call;
+
+  proto::served_call& call_;
+  bool no_stream_ = false;  ///< the caller awaits no values, or another one is being sent
+};
+
+}  // namespace weft
