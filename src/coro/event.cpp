@@ -27,8 +27,6 @@ bool event::is_set() const noexcept {
   return set_;
 }
 
-namespace detail {
-
 event_awaiter::event_awaiter(event& e) noexcept : wait_awaiter(e.mutex_, e.waiting_), of_(e) {}
 
 bool event_awaiter::try_now() const noexcept { return of_.is_set(); }
@@ -38,5 +36,4 @@ bool event_awaiter::start() noexcept {
   return !of_.set_ && enter();
 }
 
-}  // namespace detail
 }  // namespace weft

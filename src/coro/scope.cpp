@@ -188,9 +188,9 @@ void scope::joined() {
   if (failure) std::rethrow_exception(failure);
 }
 
-bool detail::join_awaiter::await_ready() const noexcept { return scope_->idle(); }
+bool join_awaiter::await_ready() const noexcept { return scope_->idle(); }
 
-bool detail::join_awaiter::suspend(std::coroutine_handle<> self, task_environment* c) const {
+bool join_awaiter::suspend(std::coroutine_handle<> self, task_environment* c) const {
   scope_->joiner_.set(self, c);
   if (c) {
     if (c->home) scope_->last_resort_ = c->home;
@@ -199,6 +199,6 @@ bool detail::join_awaiter::suspend(std::coroutine_handle<> self, task_environmen
   return scope_->close();
 }
 
-void detail::join_awaiter::await_resume() const { scope_->joined(); }
+void join_awaiter::await_resume() const { scope_->joined(); }
 
 }  // namespace weft

@@ -28,8 +28,6 @@ void semaphore::release(std::size_t n) noexcept {
   permits_ += n;
 }
 
-namespace detail {
-
 acquire_awaiter::acquire_awaiter(semaphore& s) noexcept
     : wait_awaiter(s.mutex_, s.waiting_), of_(s) {}
 
@@ -42,5 +40,4 @@ bool acquire_awaiter::start() noexcept {
   return false;
 }
 
-}  // namespace detail
 }  // namespace weft

@@ -20,7 +20,7 @@ struct state {
   ~state() { wait.stop(); }  // in a run that failed it may wait still
 
   weft::semaphore semaphore{0};
-  weft::detail::acquire_awaiter wait{semaphore};
+  weft::acquire_awaiter wait{semaphore};
   waits::counts n;
   waits::counting_coroutine coroutine;
   int released = 0;

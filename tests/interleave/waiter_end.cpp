@@ -18,8 +18,8 @@ namespace {
 
 struct state {
   std::optional<weft::event> event{std::in_place};
-  weft::detail::event_awaiter wait{*event};
-  weft::detail::event_awaiter other{*event};
+  weft::event_awaiter wait{*event};
+  weft::event_awaiter other{*event};
   waits::counts n;
   waits::counting_coroutine one = waits::count(wait, n);
   waits::counting_coroutine two = waits::count(other, n);

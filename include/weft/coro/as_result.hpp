@@ -7,8 +7,8 @@
 #include <weft/coro/detail/awaitable.hpp>
 
 namespace weft {
-namespace detail {
 
+/// What `as_result` returns.
 template <class X>
 class result_awaitable {
   using value = awaited_t<X>;
@@ -20,7 +20,7 @@ class result_awaitable {
 
   class awaiter {
    public:
-    explicit awaiter(X& x) : inner_(awaiter_of(std::move(x))) {}
+    explicit awaiter(X& x) : inner_(detail::awaiter_of(std::move(x))) {}
 
     bool await_ready() { return inner_.await_ready(); }
     template <class Promise>
@@ -29,7 +29,7 @@ class result_awaitable {
     }
 
     result<value> await_resume() {
-      if constexpr (request<X>) {
+      if constexpr (detail::request<X>) {
         return inner_.resume_as_result();
       } else {
         try {
@@ -46,7 +46,7 @@ class result_awaitable {
     }
 
    private:
-    awaiter_t<X> inner_;
+    detail::awaiter_t<X> inner_;
   };
   awaiter operator co_await() && { return awaiter(x_); }
 
@@ -54,15 +54,13 @@ class result_awaitable {
   X x_;
 };
 
-}  // namespace detail
-
 /// Awaits `x` and yields a `result` instead of throwing `weft::error`. Other exceptions, which come
 /// from the application's own code, still propagate.
 /// \param x a request, a task, or another awaitable; taken over
 template <class X>
   requires detail::awaitable<X>
-detail::result_awaitable<X> as_result(X x) {
-  return detail::result_awaitable<X>(std::move(x));
+result_awaitable<X> as_result(X x) {
+  return result_awaitable<X>(std::move(x));
 }
 
 }  // namespace weft

@@ -43,10 +43,12 @@ class generator_promise : public promise_base {
   std::optional<T> value_;
 };
 
-/// What `co_await gen.next()` awaits.
+}  // namespace detail
+
+/// What `async_generator::next` returns; await it before the next one.
 template <class T>
 class next_awaiter {
-  using frame = std::coroutine_handle<generator_promise<T>>;
+  using frame = std::coroutine_handle<detail::generator_promise<T>>;
 
  public:
   explicit next_awaiter(frame f) noexcept : frame_(f) {}
@@ -59,15 +61,13 @@ class next_awaiter {
   }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-    return run_child(frame_, caller);
+    return detail::run_child(frame_, caller);
   }
   T* await_resume() const { return frame_ ? frame_.promise().current() : nullptr; }
 
  private:
   frame frame_;
 };
-
-}  // namespace detail
 
 /// A coroutine that yields values one by one by `co_yield`, and may `co_await` in between. It runs
 /// only inside `co_await gen.next()`, as a part of the awaiting chain: on its executor, with its
@@ -118,7 +118,7 @@ class [[nodiscard]] async_generator {
   /// \return the value, which the caller may change and move from, valid until the next call of
   ///         `next` or the end of the generator; null after the last one
   /// \throws what the generator throws; then again in each later call
-  detail::next_awaiter<T> next() noexcept { return detail::next_awaiter<T>(frame_); }
+  next_awaiter<T> next() noexcept { return next_awaiter<T>(frame_); }
 
  private:
   std::coroutine_handle<promise_type> frame_;

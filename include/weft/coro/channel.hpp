@@ -51,9 +51,7 @@ class channel {
   /// `co_await c.send(value)` ends when the value is in the channel, or with its receiver.
   /// \param value taken over; destroyed if the send fails
   /// \throws weft::error closed, stopped (the chain's stop token); then it was not sent
-  detail::channel_send<T> send(T value) noexcept {
-    return detail::channel_send<T>(*this, std::move(value));
-  }
+  channel_send<T> send(T value) noexcept { return channel_send<T>(*this, std::move(value)); }
 
   /// Sends if that needs no wait. \param value moved away only if it was sent
   /// \return false: the channel is full or closed
@@ -68,7 +66,7 @@ class channel {
   /// at the last moment is kept, and the receive ends well. Under `when_any` a value that came too
   /// late to be the first is lost.
   /// \throws weft::error stopped (the chain's stop token)
-  detail::channel_receive<T> receive() noexcept { return detail::channel_receive<T>(*this); }
+  channel_receive<T> receive() noexcept { return channel_receive<T>(*this); }
 
   /// The oldest value, if there is one now. Also takes it from a sender that waits.
   std::optional<T> try_receive() noexcept {
@@ -102,8 +100,8 @@ class channel {
   std::size_t capacity() const noexcept { return values_.capacity(); }
 
  private:
-  friend class detail::send_awaiter<T>;
-  friend class detail::receive_awaiter<T>;
+  friend class send_awaiter<T>;
+  friend class receive_awaiter<T>;
   using wait = detail::channel_wait<T>;
 
   // With the lock held. A receiver waits only while no value is here; a sender only while there is

@@ -10,10 +10,8 @@ namespace weft {
 
 class event;
 
-namespace detail {
-
 /// What `co_await e.wait()` makes.
-class event_awaiter final : public wait_awaiter<event_awaiter> {
+class event_awaiter final : public detail::wait_awaiter<event_awaiter> {
  public:
   explicit event_awaiter(event& e) noexcept;
   bool try_now() const noexcept;
@@ -23,8 +21,6 @@ class event_awaiter final : public wait_awaiter<event_awaiter> {
  private:
   event& of_;
 };
-
-}  // namespace detail
 
 /// A flag that coroutines wait for; it stays set until `reset`. The coroutines may be of several
 /// contexts and pools, and each resumes on its own chain's executor. All members are for any
@@ -53,12 +49,12 @@ class event {
   /// ended stays ended, also if `reset` follows at once.
   /// \throws weft::error stopped (the chain's stop token; also if the event is set), closed (the
   ///         event was destroyed)
-  detail::unstarted_wait<detail::event_awaiter, event> wait() noexcept {
-    return detail::unstarted_wait<detail::event_awaiter, event>(*this);
+  unstarted_wait<event_awaiter, event> wait() noexcept {
+    return unstarted_wait<event_awaiter, event>(*this);
   }
 
  private:
-  friend class detail::event_awaiter;
+  friend class event_awaiter;
 
   mutable std::mutex mutex_;
   bool set_;

@@ -9,10 +9,7 @@
 namespace weft {
 
 class mutex;
-
-namespace detail {
 class lock_awaiter;
-}  // namespace detail
 
 /// Holds a `mutex`, or none. Its destructor unlocks. May be moved to another chain or thread, and
 /// unlocked there; one thread at a time uses it.
@@ -36,13 +33,11 @@ class [[nodiscard]] mutex_lock {
 
  private:
   friend class mutex;
-  friend class detail::lock_awaiter;
+  friend class lock_awaiter;
   explicit mutex_lock(mutex& m) noexcept : of_(&m) {}
 
   mutex* of_ = nullptr;
 };
-
-namespace detail {
 
 /// What `co_await m.lock()` makes.
 class lock_awaiter final : public acquire_awaiter {
@@ -53,8 +48,6 @@ class lock_awaiter final : public acquire_awaiter {
  private:
   mutex& of_;
 };
-
-}  // namespace detail
 
 /// Mutual exclusion for coroutines. A coroutine may hold it across `co_await`, which is not so with
 /// std::mutex, and a waiting one holds up no thread. First come, first served: `unlock` hands the
@@ -76,8 +69,8 @@ class mutex {
   /// Waits until this coroutine is the only one. \return a `mutex_lock`
   /// \throws weft::error stopped (the chain's stop token; the mutex was not taken), closed (it was
   ///         destroyed)
-  detail::unstarted_wait<detail::lock_awaiter, mutex> lock() noexcept {
-    return detail::unstarted_wait<detail::lock_awaiter, mutex>(*this);
+  unstarted_wait<lock_awaiter, mutex> lock() noexcept {
+    return unstarted_wait<lock_awaiter, mutex>(*this);
   }
 
   /// \return a `mutex_lock` that holds the mutex if it was free
@@ -85,7 +78,7 @@ class mutex {
 
  private:
   friend class mutex_lock;
-  friend class detail::lock_awaiter;
+  friend class lock_awaiter;
 
   semaphore free_{1};
 };
@@ -94,9 +87,9 @@ inline void mutex_lock::unlock() noexcept {
   if (mutex* const m = std::exchange(of_, nullptr)) m->free_.release();
 }
 
-inline detail::lock_awaiter::lock_awaiter(mutex& m) noexcept : acquire_awaiter(m.free_), of_(m) {}
+inline lock_awaiter::lock_awaiter(mutex& m) noexcept : acquire_awaiter(m.free_), of_(m) {}
 
-inline mutex_lock detail::lock_awaiter::await_resume() {
+inline mutex_lock lock_awaiter::await_resume() {
   finish("a mutex");
   return mutex_lock(of_);
 }

@@ -8,9 +8,9 @@
 #include <weft/coro/detail/run_loop.hpp>
 
 namespace weft {
-namespace detail {
 
-/// Moves the awaiting chain. This operation lives in the awaiting coroutine's frame.
+/// What `resume_on` and `resume_home` return: moves the awaiting chain. This operation lives in the
+/// awaiting coroutine's frame.
 class move_awaiter final : public operation {
  public:
   /// \param to null: home
@@ -24,7 +24,7 @@ class move_awaiter final : public operation {
     task_environment* c = task_environment_of(self.promise());
     if (!to_) {
       to_ = home_of(c);
-      if (!c->on && run_loop::here() == c->home) return false;
+      if (!c->on && detail::run_loop::here() == c->home) return false;
     }
     // Before the post: afterwards the chain may run, and move again, on another thread.
     if (c) c->on = to_->is_home() ? nullptr : to_;
@@ -45,19 +45,15 @@ class move_awaiter final : public operation {
   std::coroutine_handle<> self_;
 };
 
-}  // namespace detail
-
 /// `co_await resume_on(pool)` continues on one of the executor's threads, and so do, from then on,
 /// all awaits of this chain: of this task, of the tasks that it awaits, and of those that await it.
 /// \param where a `pool` or another executor; must outlive the chain's time on it, and every
 ///        `within`, `until` and request in a scope that the chain began there
-inline detail::move_awaiter resume_on(executor& where) noexcept {
-  return detail::move_awaiter(&where);
-}
+inline move_awaiter resume_on(executor& where) noexcept { return move_awaiter(&where); }
 
 /// `co_await resume_home()` continues on the thread inside `run()` of the context that started the
 /// chain. Costs nothing if the chain is there already.
 /// \throws weft::error (invalid_argument) in a chain that no context started
-inline detail::move_awaiter resume_home() noexcept { return detail::move_awaiter(nullptr); }
+inline move_awaiter resume_home() noexcept { return move_awaiter(nullptr); }
 
 }  // namespace weft

@@ -21,8 +21,6 @@ namespace weft {
 
 class scope;
 
-namespace detail {
-
 /// What `scope::join` returns; await it once.
 class join_awaiter {
  public:
@@ -36,6 +34,8 @@ class join_awaiter {
   bool suspend(std::coroutine_handle<> self, task_environment* c) const;
   scope* scope_;
 };
+
+namespace detail {
 
 template <request R, class Use>
 class scope_node;
@@ -114,7 +114,7 @@ class scope final : private detail::detached_task_owner {
   /// The first failure asks the other work to stop; all work has ended before the throw. A stop of
   /// the joining coroutine (`within`, `stoppable`, its chain) reaches all work in the scope.
   /// Afterwards the scope may be used again, unless it was stopped: a stop is permanent.
-  detail::join_awaiter join() noexcept { return detail::join_awaiter(*this); }
+  join_awaiter join() noexcept { return join_awaiter(*this); }
 
   /// Asks all work in the scope to stop. Work that then ends with errc::stopped is no failure. Any
   /// thread. Requests started on the thread inside `run()` are stopped by posted work on that
@@ -123,7 +123,7 @@ class scope final : private detail::detached_task_owner {
   bool request_stop() noexcept { return ask(asked::by_owner); }
 
  private:
-  friend class detail::join_awaiter;
+  friend class join_awaiter;
   template <detail::request R, class Use>
   friend class detail::scope_node;
 
@@ -370,7 +370,7 @@ void scope::start_task(X x, Use use) {
 }
 
 template <class Promise>
-bool detail::join_awaiter::await_suspend(std::coroutine_handle<Promise> self) {
+bool join_awaiter::await_suspend(std::coroutine_handle<Promise> self) {
   return suspend(self, task_environment_of(self.promise()));
 }
 

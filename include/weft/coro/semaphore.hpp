@@ -11,10 +11,8 @@ namespace weft {
 
 class semaphore;
 
-namespace detail {
-
 /// What `co_await s.acquire()` makes.
-class acquire_awaiter : public wait_awaiter<acquire_awaiter> {
+class acquire_awaiter : public detail::wait_awaiter<acquire_awaiter> {
  public:
   explicit acquire_awaiter(semaphore& s) noexcept;
   bool try_now() noexcept;
@@ -24,8 +22,6 @@ class acquire_awaiter : public wait_awaiter<acquire_awaiter> {
  private:
   semaphore& of_;
 };
-
-}  // namespace detail
 
 /// A number of permits. Coroutines of several contexts and pools may wait for one, and each resumes
 /// on its own chain's executor. A released permit goes to the coroutine that has waited longest: a
@@ -50,8 +46,8 @@ class semaphore {
   /// kept, and the wait ends well. Under `when_any` use `mutex` or release it: a permit that came
   /// too late to be the first was taken all the same. \throws weft::error stopped (the chain's stop
   /// token), closed (the semaphore was destroyed)
-  detail::unstarted_wait<detail::acquire_awaiter, semaphore> acquire() noexcept {
-    return detail::unstarted_wait<detail::acquire_awaiter, semaphore>(*this);
+  unstarted_wait<acquire_awaiter, semaphore> acquire() noexcept {
+    return unstarted_wait<acquire_awaiter, semaphore>(*this);
   }
 
   /// Takes a permit if there is one. \return whether it did
@@ -62,7 +58,7 @@ class semaphore {
   void release(std::size_t n = 1) noexcept;
 
  private:
-  friend class detail::acquire_awaiter;
+  friend class acquire_awaiter;
 
   std::mutex mutex_;
   std::size_t permits_;  ///< not zero only while no coroutine waits

@@ -21,6 +21,21 @@
 
 namespace weft {
 
+/// What `as_sender` makes of a request. \tparam R as in weft/operations
+template <detail::request R>
+using request_sender = detail::request_sender<R>;
+
+/// What `as_sender` makes of a task.
+template <class T>
+using task_sender = detail::task_sender<T>;
+
+/// What `scheduler_of` returns.
+using detail::executor_scheduler;
+
+/// What `as_awaitable` returns; await it once.
+template <class Sender>
+using sender_awaitable = detail::sender_awaitable<std::remove_cvref_t<Sender>>;
+
 /// A request as a sender. It completes with
 ///   set_value(value), or set_value() for void
 ///   set_stopped()                          after errc::stopped
@@ -30,8 +45,8 @@ namespace weft {
 /// allocated. The sender may be connected more than once.
 /// \param what a request; its buffers belong to weft from `start` until the completion
 template <detail::request R>
-detail::request_sender<R> as_sender(R what) {
-  return detail::request_sender<R>(std::move(what));
+request_sender<R> as_sender(R what) {
+  return request_sender<R>(std::move(what));
 }
 
 /// A task as a sender: `start` spawns it in the context, and the receiver's stop token is that of
@@ -40,20 +55,20 @@ detail::request_sender<R> as_sender(R what) {
 /// \param home outlives the operation
 /// \param what the task; taken over
 template <class T>
-detail::task_sender<T> as_sender(context& home, task<T> what) {
-  return detail::task_sender<T>(home, std::move(what));
+task_sender<T> as_sender(context& home, task<T> what) {
+  return task_sender<T>(home, std::move(what));
 }
 
 /// The scheduler of the thread inside `run` of a context, or of its loop. Equal for equal contexts.
 /// Its senders complete with set_value() there, or with set_stopped() if the receiver's stop token
 /// asked for it before.
 /// \param home outlives the operations
-inline detail::executor_scheduler scheduler_of(context& home) noexcept {
-  return detail::executor_scheduler(weft::home(home));
+inline executor_scheduler scheduler_of(context& home) noexcept {
+  return executor_scheduler(weft::home(home));
 }
 /// The same for a pool, or another executor of weft.
-inline detail::executor_scheduler scheduler_of(executor& where) noexcept {
-  return detail::executor_scheduler(where);
+inline executor_scheduler scheduler_of(executor& where) noexcept {
+  return executor_scheduler(where);
 }
 
 /// `co_await as_awaitable(sender)` in a task: connects and starts the sender, and resumes the task
@@ -66,8 +81,8 @@ inline detail::executor_scheduler scheduler_of(executor& where) noexcept {
 ///         std::system_error, another type is thrown as it is; weft::error (stopped) for
 ///         set_stopped
 template <class Sender>
-detail::sender_awaitable<std::remove_cvref_t<Sender>> as_awaitable(Sender&& what) {
-  return detail::sender_awaitable<std::remove_cvref_t<Sender>>(std::forward<Sender>(what));
+sender_awaitable<Sender> as_awaitable(Sender&& what) {
+  return sender_awaitable<Sender>(std::forward<Sender>(what));
 }
 
 }  // namespace weft

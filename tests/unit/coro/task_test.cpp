@@ -111,10 +111,9 @@ TEST_CASE("awaited_t names what comes out of a co_await") {
   STATIC_REQUIRE(std::is_same_v<awaited_t<task<int>>, int>);
   STATIC_REQUIRE(std::is_same_v<awaited_t<task<void>>, void>);
   STATIC_REQUIRE(std::is_same_v<awaited_t<manual::box::request>, int>);
-  STATIC_REQUIRE(std::is_same_v<awaited_t<detail::join_awaiter>, void>);
-  STATIC_REQUIRE(std::is_same_v<decltype(as_result(five())), detail::result_awaitable<task<int>>>);
-  STATIC_REQUIRE(
-      std::is_same_v<awaited_t<detail::result_awaitable<manual::box::request>>, result<int>>);
+  STATIC_REQUIRE(std::is_same_v<awaited_t<join_awaiter>, void>);
+  STATIC_REQUIRE(std::is_same_v<decltype(as_result(five())), result_awaitable<task<int>>>);
+  STATIC_REQUIRE(std::is_same_v<awaited_t<result_awaitable<manual::box::request>>, result<int>>);
   STATIC_REQUIRE_FALSE(detail::awaitable<int>);
 }
 

@@ -36,7 +36,10 @@ concept awaitable = requires(awaiter_t<X> a) {
   a.await_resume();
 };
 
-/// Yields the task environment of the awaiting coroutine without suspending it.
+}  // namespace detail
+
+/// What `current_environment` returns: yields the task environment of the awaiting coroutine
+/// without suspending it.
 class environment_awaiter {
  public:
   bool await_ready() const noexcept { return false; }
@@ -56,8 +59,6 @@ class environment_awaiter {
   task_environment* environment_ = nullptr;
 };
 
-}  // namespace detail
-
 /// The type of `co_await x` for a request, a task or another awaitable X.
 template <detail::awaitable X>
 using awaited_t = decltype(std::declval<detail::awaiter_t<X>>().await_resume());
@@ -65,6 +66,6 @@ using awaited_t = decltype(std::declval<detail::awaiter_t<X>>().await_resume());
 /// `task_environment& here = co_await current_environment();` gives the task environment of this
 /// coroutine, for example for a `scope` with tasks that resume on the same executor, or for a new
 /// awaitable. \throws weft::error (invalid_argument) in a coroutine that weft did not start
-inline detail::environment_awaiter current_environment() noexcept { return {}; }
+inline environment_awaiter current_environment() noexcept { return {}; }
 
 }  // namespace weft

@@ -23,10 +23,12 @@ class channel_wait : public waiter {
   std::optional<T> value;
 };
 
+}  // namespace detail
+
 /// What `co_await c.send(value)` makes.
 template <class T>
-class send_awaiter final : public wait_awaiter<send_awaiter<T>, channel_wait<T>> {
-  using base = wait_awaiter<send_awaiter<T>, channel_wait<T>>;
+class send_awaiter final : public detail::wait_awaiter<send_awaiter<T>, detail::channel_wait<T>> {
+  using base = detail::wait_awaiter<send_awaiter<T>, detail::channel_wait<T>>;
 
  public:
   send_awaiter(channel<T>& c, T&& value) noexcept : base(c.mutex_, c.senders_), of_(c) {
@@ -42,8 +44,9 @@ class send_awaiter final : public wait_awaiter<send_awaiter<T>, channel_wait<T>>
 
 /// What `co_await c.receive()` makes.
 template <class T>
-class receive_awaiter final : public wait_awaiter<receive_awaiter<T>, channel_wait<T>> {
-  using base = wait_awaiter<receive_awaiter<T>, channel_wait<T>>;
+class receive_awaiter final
+    : public detail::wait_awaiter<receive_awaiter<T>, detail::channel_wait<T>> {
+  using base = detail::wait_awaiter<receive_awaiter<T>, detail::channel_wait<T>>;
 
  public:
   explicit receive_awaiter(channel<T>& c) noexcept : base(c.mutex_, c.receivers_), of_(c) {}
@@ -61,7 +64,7 @@ class receive_awaiter final : public wait_awaiter<receive_awaiter<T>, channel_wa
   channel<T>& of_;
 };
 
-/// A send that has not begun. Awaited once: it owns the value.
+/// What `channel::send` returns: a send that has not begun. Awaited once: it owns the value.
 template <class T>
 class [[nodiscard]] channel_send {
  public:
@@ -75,8 +78,8 @@ class [[nodiscard]] channel_send {
   T value_;
 };
 
+/// What `channel::receive` returns.
 template <class T>
 using channel_receive = unstarted_wait<receive_awaiter<T>, channel<T>>;
 
-}  // namespace detail
 }  // namespace weft

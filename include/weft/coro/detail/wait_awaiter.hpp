@@ -57,7 +57,12 @@ class wait_awaiter : public Waiter {
   std::optional<std::stop_callback<stopper>> on_stop_;
 };
 
-/// A movable description of a wait, which does nothing until it is awaited.
+}  // namespace weft::detail
+
+namespace weft {
+
+/// What `event::wait`, `semaphore::acquire`, `mutex::lock` and `channel::receive` return: a movable
+/// description of a wait, which does nothing until it is awaited.
 template <class Awaiter, class Object>
 class [[nodiscard]] unstarted_wait {
  public:
@@ -68,4 +73,4 @@ class [[nodiscard]] unstarted_wait {
   Object* of_ = nullptr;
 };
 
-}  // namespace weft::detail
+}  // namespace weft
