@@ -159,8 +159,8 @@ class recv_state : public match_operation {
   proto::inbound_message* message = nullptr;
 
  protected:
-  recv_state(proto::messenger* m, peer_name source, tag_mask t, buffer_list<mutable_buffer> memory,
-             complete_fn f) noexcept
+  recv_state(proto::messenger* m, const peer_name& source, tag_mask t,
+             const buffer_list<mutable_buffer>& memory, complete_fn f) noexcept
       : match_operation(m, source, t, memory.single() ? 0 : has_pieces, f), into(memory) {}
   ~recv_state() = default;
 };
