@@ -12,7 +12,7 @@ struct place_of_step {
 /// The first that matches counts.
 constexpr std::array<place_of_step, 17> places{{{"/src/runtime/os/small_copy.hpp", "copy"},
                                                 {"/string/", "copy"},  // memcpy of the C library
-                                                {"/src/transports/frame.hpp", "copy"},
+                                                {"/include/weft/transport/frame.hpp", "copy"},
                                                 {"/src/transports/", "ring"},
                                                 {"/src/runtime/sleep/doorbell", "ring"},
                                                 {"/src/runtime/os/pause.hpp", "ring"},
@@ -35,11 +35,11 @@ struct ceilings {
 
 // loop, request, lock, protocol, match, complete, ring, copy, other: what was counted, and a few.
 constexpr std::array<ceilings, 9> all_ceilings{
-    {{"send", {0, 28, 5, 72, 3, 9, 72, 0, 0}},
+    {{"send", {0, 28, 5, 67, 3, 9, 72, 0, 0}},
      {"receive", {0, 102, 5, 100, 60, 35, 54, 0, 0}},
      {"send-many", {0, 4, 3, 54, 3, 6, 72, 0, 0}},
      {"receive-many", {0, 28, 6, 77, 26, 6, 54, 0, 0}},
-     {"send-value", {0, 28, 5, 72, 3, 9, 72, 0, 0}},
+     {"send-value", {0, 28, 5, 67, 3, 9, 72, 0, 0}},
      {"receive-value", {0, 113, 5, 100, 60, 35, 54, 0, 0}},
      {"single", {0, 125, 89, 190, 62, 220, 208, 0, 0}},
      {"c-send", {0, 72, 21, 100, 3, 12, 72, 0, 0}},

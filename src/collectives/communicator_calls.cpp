@@ -19,7 +19,7 @@ using proto::statement_use;
 void communicator::watch() noexcept {
   if (size() == 1 || watched_.exchange(true)) return;
   try {
-    proto::group_watch::begin(messenger_, number_);
+    proto::group_watch::begin(messenger_.services(), messenger_.groups(), number_);
   } catch (const std::bad_alloc&) {
     watched_ = false;
   }

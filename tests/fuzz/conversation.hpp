@@ -93,7 +93,7 @@ class conversation {
 
   /// Messages that had arrived whole can still be received.
   void receive_what_arrived() {
-    while (messages_.try_probe(nullptr, any_tag)) {
+    while (messages_.receives().try_probe(nullptr, any_tag)) {
       receiving r(recv_request{&messages_, nullptr, any_tag, mutable_buffer{}});
       r.go();
       check(r.ends == 1, "a message that is left is whole");

@@ -18,23 +18,25 @@ set(runtime
   "completion: os"
   "lock: os"
   "progress: os trace sleep polling files completion lock")
-# Sources of a peer's parts call the messenger, which has them all. They may not know a part beside them.
+# No part knows the messenger, which makes all of them: `calls` and `peer` take words for errors from its room. Parts of a
+# peer that call each other know each other in their sources.
 set(proto
   "support:"
   "frames:"
+  "services: support"
   "select: frames"
-  "match: frames | select peer"
-  "rails: support frames | select messenger"
-  "connection: support frames | rails messenger"
-  "rendezvous: support frames connection | select messenger"
-  "eager: support frames connection rendezvous | select messenger"
-  "rma: support connection | frames select messenger"
-  "groups: frames | messenger"
-  "calls: support frames match | messenger"
-  "peer: support match connection rendezvous eager | frames select rails rma messenger"
-  "messenger: support frames select match rma groups calls peer"
+  "match: frames | services select peer"
+  "rails: support frames services | select peer"
+  "connection: support frames services | match rails"
+  "rendezvous: support frames connection | select match eager"
+  "eager: support frames connection rendezvous | select match groups calls peer"
+  "rma: support services connection | frames select"
+  "groups: frames services | match peer"
+  "calls: support frames services match | peer messenger"
+  "peer: support services match connection rendezvous eager | frames select rails rma calls messenger"
+  "messenger: frames services select match rma groups calls peer"
   "operations: peer | rma messenger"
-  "streams: support frames messenger")
+  "streams: support frames services peer messenger | match")
 set(wireup
   "base:"
   "sockets: base"

@@ -108,12 +108,12 @@ proto::messenger* context::where(tag_mask t) const noexcept {
 
 std::optional<received> context::try_probe(tag_mask t) {
   core_->engine().poll_once();
-  return core_->messenger().try_probe(nullptr, proto::checked(t, false));
+  return core_->messenger().receives().try_probe(nullptr, proto::checked(t, false));
 }
 
 std::optional<claimed_message> context::try_claim(tag_mask t) {
   core_->engine().poll_once();
-  return core_->messenger().try_claim(nullptr, proto::checked(t, false));
+  return core_->messenger().receives().try_claim(nullptr, proto::checked(t, false));
 }
 
 endpoint context::peer(peer_id id) {

@@ -161,7 +161,7 @@ task<std::uint64_t> receive_rest(proto::peer& from, object_stream& rest, const_b
                                  object_reader what, at_most limit) {
   std::uint64_t total = first.size(), read = 0;
   std::exception_ptr failure;
-  object_pieces pieces(from.owner().engine(), false);
+  object_pieces pieces(from.engine(), false);
   pieces.start([&pieces, &read, first, what] {
     pieces_source bytes(first, pieces);
     what.get(bytes, what.result);
@@ -183,8 +183,8 @@ task<std::uint64_t> receive_rest(proto::peer& from, object_stream& rest, const_b
 }
 
 std::shared_ptr<proto::peer> sender_of(const received& about, const recv_request& r) {
-  proto::messenger& messages = r.messenger ? *r.messenger : r.from.peer->owner();
-  return messages.peers().at(about.source);
+  proto::peer_registry& peers = r.messenger ? r.messenger->peers() : r.from.peer->tables().peers;
+  return peers.at(about.source);
 }
 
 }  // namespace

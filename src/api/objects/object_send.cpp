@@ -85,9 +85,9 @@ task<void> send_pieces(object_pieces& pieces, proto::stream& to) {
   }
 }
 
-std::uint32_t next_number(proto::messenger& of) {
-  const runtime::engine::holder hold(of.engine());
-  return ++of.streams().last_object;
+std::uint32_t next_number(const proto::peer& to) {
+  const runtime::engine::holder hold(to.engine());
+  return ++to.tables().streams.last_object;
 }
 
 /// The receiver has the first piece, and there is no memory to send more: what it reads then is a
@@ -105,7 +105,7 @@ task<void> send_rest(proto::peer& to, std::uint32_t number, object_writer what,
   std::exception_ptr failure;
   by.emplace(to.shared_from_this(), number, proto::stream_way::object_forth,
              proto::smallest_stream_window);
-  object_pieces pieces(to.owner().engine(), true);
+  object_pieces pieces(to.engine(), true);
   pieces.start([&pieces, what] {
     later_pieces_sink later(pieces);
     what.put(later, what.object);
@@ -135,7 +135,7 @@ task<void> send_object(endpoint to, tag t, object_writer what) {
     co_return;
   }
   proto::peer& peer = internals::named_peer(to);
-  const std::uint32_t number = next_number(peer.owner());
+  const std::uint32_t number = next_number(peer);
   // It ends when the receiver has it, so that a thread begins only where a receive waits.
   co_await to.send_synchronous(first.bytes(), t, object_mark | number);
   std::optional<object_stream> rest;

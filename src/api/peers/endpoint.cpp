@@ -15,25 +15,25 @@ proto::peer& endpoint::peer() const {
 
 std::optional<received> endpoint::try_probe(tag_mask t) const {
   proto::peer& from = peer();
-  from.owner().engine().poll_once();
-  return from.owner().try_probe(&from, proto::checked(t, true));
+  from.engine().poll_once();
+  return from.tables().receives.try_probe(&from, proto::checked(t, true));
 }
 
 std::optional<claimed_message> endpoint::try_claim(tag_mask t) const {
   proto::peer& from = peer();
-  from.owner().engine().poll_once();
-  return from.owner().try_claim(&from, proto::checked(t, true));
+  from.engine().poll_once();
+  return from.tables().receives.try_claim(&from, proto::checked(t, true));
 }
 
 void endpoint::close() {
   proto::peer& whom = peer();
-  const runtime::engine::holder hold(whom.owner().engine());
+  const runtime::engine::holder hold(whom.engine());
   whom.close();
 }
 
 void endpoint::abort() {
   proto::peer& whom = peer();
-  const runtime::engine::holder hold(whom.owner().engine());
+  const runtime::engine::holder hold(whom.engine());
   whom.fail(errc::peer_lost, "this side has aborted the connection");
 }
 
@@ -44,15 +44,15 @@ task<void> endpoint::closed() {
 
 endpoint endpoint::lane(unsigned number) const {
   proto::peer& of = peer();
-  return endpoint(of.owner().connections().lane_of(of, number));
+  return endpoint(of.tables().connections->lane_of(of, number));
 }
 
 unsigned endpoint::lane_number() const {
-  return peer().owner().connections().place_of(peer()).lane;
+  return peer().tables().connections->place_of(peer()).lane;
 }
 
-peer_id endpoint::rank() const { return peer().owner().connections().place_of(peer()).rank; }
+peer_id endpoint::rank() const { return peer().tables().connections->place_of(peer()).rank; }
 
-std::string endpoint::describe() const { return peer().owner().describe(peer()); }
+std::string endpoint::describe() const { return peer().describe(); }
 
 }  // namespace weft

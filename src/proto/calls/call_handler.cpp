@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "proto/calls/call_table.hpp"
-#include "proto/messenger/messenger.hpp"
 
 namespace weft::proto {
 
@@ -31,7 +30,7 @@ void call_handler::close() noexcept {
   if (!engine_) return;
   const runtime::engine::holder hold(*engine_);
   if (std::exchange(closed_, true)) return;
-  if (owner) owner->calls().remove(*this);
+  if (is_registered) table_->remove(*this);
   if (running != 0) return;
   done_.store(true, std::memory_order_release);
   ended_.open();

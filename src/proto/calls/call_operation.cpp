@@ -13,7 +13,8 @@
 
 #include "proto/calls/value_stream.hpp"
 #include "proto/messenger/message_errors.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer_registry.hpp"
+#include "proto/peer/protocol_tables.hpp"
 
 namespace weft::proto {
 
@@ -27,10 +28,10 @@ bool call_table::has_ended(const call_operation& op) noexcept {
 void call_table::settle(call_operation& op) noexcept {
   if (!has_ended(op) || !std::exchange(op.started_, false)) return;
   if (value_stream* const reader = op.stream()) {
-    messenger_.engine().withdraw(op);
+    services_.engine.withdraw(op);
     reader->ended();
   } else {
-    messenger_.engine().end(op, op.status);
+    services_.engine.end(op, op.status);
   }
 }
 
@@ -41,8 +42,8 @@ bool call_table::start(call_operation& op) noexcept {
     return true;
   };
   if (op.cancel_requested_) return fails(errc::stopped);
-  if (p.id() != op.to_.id) return fails(messenger_.peers().why_gone(op.to_.id));
-  if (p.connection().closing() || p.gone() || messenger_.is_ending())
+  if (p.id() != op.to_.id) return fails(peers_known_.why_gone(op.to_.id));
+  if (p.connection().closing() || p.gone() || services_.ending)
     return fails(p.connection().refusal());
   calls_of_peer* const parts = parts_of(p);
   op.id_ = parts ? parts->made.insert(op) : local_id{0};
@@ -52,7 +53,7 @@ bool call_table::start(call_operation& op) noexcept {
   const std::uint64_t tag = call_tag{kind, op.id_, op.number_.number}.packed();
   const std::uint64_t word = op.deadline_ == detail::time_point::max()
                                  ? 0
-                                 : pack_remaining(op.deadline_, messenger_.engine().now());
+                                 : pack_remaining(op.deadline_, services_.engine.now());
   if (!p.try_send_inline(op.to_.id, tag, op.arguments(), word)) {
     op.out_.emplace(op,
                     send_request{op.to_, {tag}, op.arguments(), detail::send_mode::standard, word});
@@ -63,7 +64,7 @@ bool call_table::start(call_operation& op) noexcept {
     }
   }
   op.awaits_ = op.started_ = true;
-  messenger_.engine().pending(op);
+  services_.engine.pending(op);
   return false;
 }
 
@@ -97,7 +98,7 @@ bool call_table::part_ended(call_operation& op, bool sent) noexcept {
     op.awaits_ = false;
   }
   if (!has_ended(op) || !std::exchange(op.started_, false)) return false;
-  messenger_.engine().withdraw(op);
+  services_.engine.withdraw(op);
   return true;
 }
 
@@ -117,7 +118,7 @@ void call_table::lose_calls(calls_of_peer& of) noexcept {
 /// Where a reply, or the text of a refusal, goes. If it cannot, the call has that status, and the
 /// room is empty.
 mutable_buffer call_table::room_for(call_operation& op, call_tag t, std::uint64_t size) noexcept {
-  ++messenger_.counts().calls_made;
+  ++services_.counts.calls_made;
   op.awaits_ = false;
   op.answered_ = true;
   op.reply_size_ = size;
@@ -159,9 +160,9 @@ bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
     settle(*op);
     return true;
   }
-  op->in_.emplace(*op, recv_request{&messenger_, {&from, from.id()}, tag{t.packed()}, into});
+  op->in_.emplace(*op, recv_request{nullptr, {&from, from.id()}, tag{t.packed()}, into});
   op->lands_ = true;
-  messenger_.engine().pending(*op->in_);
+  services_.engine.pending(*op->in_);
   receive = &*op->in_;
   return true;
 }
@@ -181,29 +182,28 @@ bool call_operation::start() noexcept {
     status = errc::invalid_argument;
     return true;
   }
-  const engine::holder hold(to_.peer->owner().engine());
+  const engine::holder hold(to_.peer->engine());
   return start_held();
 }
 
 bool call_operation::start_held() noexcept {
-  if (to_.peer) return to_.peer->owner().calls().start(*this);
+  if (to_.peer) return to_.peer->tables().calls.start(*this);
   status = errc::invalid_argument;
   return true;
 }
 
 void call_operation::cancel() noexcept {
   if (!to_.peer) return;
-  const engine::holder hold(to_.peer->owner().engine());
-  to_.peer->owner().calls().cancel(*this);
+  const engine::holder hold(to_.peer->engine());
+  to_.peer->tables().calls.cancel(*this);
 }
 
 /// On the thread that completes this call's operations; an external loop's has the progress lock.
 void call_operation::part_ended(bool sent) noexcept {
-  proto::messenger& m = to_.peer->owner();
   bool over = false;
   {
-    const engine::completion_holder hold(m.engine(), *this);
-    over = m.calls().part_ended(*this, sent);
+    const engine::completion_holder hold(to_.peer->engine(), *this);
+    over = to_.peer->tables().calls.part_ended(*this, sent);
   }
   if (over) complete();
 }

@@ -10,7 +10,7 @@
 #include "proto/calls/served_call.hpp"
 #include "proto/calls/value_stream.hpp"
 #include "proto/messenger/message_errors.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
 namespace weft::proto {
@@ -36,17 +36,17 @@ void call_table::add(const std::shared_ptr<call_handler>& h) {
         errc::invalid_argument,
         fmt::format("handler {} is registered already; end that one, or take another number",
                     h->number.number));
-  h->owner = &messenger_;
-  h->engine_ = &messenger_.engine();
+  h->is_registered = true;
+  h->engine_ = &services_.engine;
   h->table_ = this;
-  messenger_.engine().pending(*h);
+  services_.engine.pending(*h);
   ever_served_ = true;
   begin_waiting();
 }
 
 void call_table::remove(call_handler& h) noexcept {
-  messenger_.engine().withdraw(h);
-  h.owner = nullptr;
+  services_.engine.withdraw(h);
+  h.is_registered = false;
   h.on = nullptr;  // its end is reported to the thread inside run()
   if (recent_ == &h) recent_ = nullptr;
   const auto at = handlers_.find(h.number.number);
@@ -195,7 +195,7 @@ void call_table::begin_waiting() noexcept {
 }
 
 protocol_coroutine call_table::begin_later() noexcept {
-  co_await messenger_.upkeep().yield();
+  co_await services_.upkeep.yield();
   later_ = false;
   begin_waiting();
 }
@@ -204,7 +204,7 @@ served_call* call_table::make(peer& from, call_handler* h, inbound_message* m,
                               const call_facts& what) noexcept {
   try {
     if (parts_of(from))
-      return new served_call(*this, from, h ? h->shared_from_this() : nullptr, m, what);
+      return new served_call(services_, *this, from, h ? h->shared_from_this() : nullptr, m, what);
   } catch (const std::bad_alloc&) {
     // As below.
   }
@@ -218,7 +218,7 @@ void call_table::begin(inbound_message& m) noexcept {
   const call_tag t = unpack_call(m.tag);
   call_handler* const h = find(t.number);
   const bool stopped = from.calls->stopped && from.calls->stopped->test(t.id);
-  const call_facts what{t, m.total, unpack_remaining(m.immediate, messenger_.engine().now())};
+  const call_facts what{t, m.total, unpack_remaining(m.immediate, services_.engine.now())};
   if (stopped) {
     from.calls->stopped->reset(t.id);
     from.receiver().discard(m);
@@ -244,10 +244,10 @@ void call_table::begin(inbound_message& m) noexcept {
 
 void call_table::refuse(peer& from, const call_facts& what, std::string why) noexcept {
   if (what.tag.kind == call_kind::post) {
-    ++messenger_.counts().posts_dropped;
+    ++services_.counts.posts_dropped;
     return;
   }
-  ++messenger_.counts().calls_refused;
+  ++services_.counts.calls_refused;
   if (served_call* const c = make(from, nullptr, nullptr, what))
     c->answer(call_status::refused, std::move(why));
 }
@@ -276,7 +276,7 @@ std::optional<std::size_t> call_table::run_inline(call_handler& h, const peer& f
 
 void call_table::answer_inline(call_handler& h, peer& from, call_tag t,
                                const_buffer data) noexcept {
-  ++messenger_.counts().calls_served;
+  ++services_.counts.calls_served;
   std::string why;
   const std::optional<std::size_t> n = run_inline(h, from, data, why);
   if (!n) return refuse(from, {t}, std::move(why));

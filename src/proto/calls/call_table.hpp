@@ -19,13 +19,13 @@
 #include "proto/frames/inbound_message.hpp"
 #include "proto/frames/sender_numbers.hpp"
 #include "proto/match/unexpected_queue.hpp"
+#include "proto/services/services.hpp"
 #include "proto/support/id_table.hpp"
 #include "proto/support/protocol_coroutine.hpp"
-#include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 
-class messenger;
+class peer_registry;
 class served_call;
 
 /// Messages of calls that wait, in order: for a handler, or for the reader of a stream of values.
@@ -53,7 +53,7 @@ class call_handler final : public operation, public std::enable_shared_from_this
   detail::call_code& code() noexcept { return *code_; }
 
   // For the table.
-  messenger* owner = nullptr;  ///< null: not registered
+  bool is_registered = false;
   std::size_t running = 0;
 
   // --- any thread -------------------------------------------------------------------------------
@@ -126,8 +126,10 @@ class call_table {
     ~host() = default;
   };
 
+  /// \param peers knows of peers that have gone how they ended; used after the constructor
   /// \param at_once how many calls may run
-  call_table(messenger& m, unsigned at_once) noexcept : messenger_(m), most_running_(at_once) {}
+  call_table(const protocol_services& s, const peer_registry& peers, unsigned at_once) noexcept
+      : services_(s), peers_known_(peers), most_running_(at_once) {}
 
   void attach(host& h) noexcept { host_ = &h; }
 
@@ -185,7 +187,6 @@ class call_table {
 
   // --- for served calls -------------------------------------------------------------------------
 
-  messenger& owner() const noexcept { return messenger_; }
   void began(served_call& c) noexcept;
   /// A call runs from now on: the caller's number names it, unless there is no memory for that.
   /// \return false: there is none
@@ -226,7 +227,8 @@ class call_table {
   static bool has_ended(const detail::call_operation& op) noexcept;
   void settle(detail::call_operation& op) noexcept;
 
-  messenger& messenger_;
+  const protocol_services& services_;
+  const peer_registry& peers_known_;
   const std::uint32_t most_running_;
   host* host_ = nullptr;
   std::unordered_map<std::uint32_t, std::shared_ptr<call_handler>> handlers_;

@@ -5,7 +5,7 @@
 
 #include "proto/calls/call_table.hpp"
 #include "proto/calls/served_call.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
 
 namespace weft::proto {
 
@@ -56,7 +56,7 @@ void call_table::ended(served_call& c) noexcept {
 }
 
 void call_table::release(call_handler& h) noexcept {
-  if (--h.running == 0 && h.closed_) h.report_end(messenger_.engine());
+  if (--h.running == 0 && h.closed_) h.report_end(services_.engine);
 }
 
 /// When the reply has begun to leave, the caller may give the number to another call.

@@ -7,15 +7,17 @@
 #include <utility>
 #include <vector>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
 
 namespace weft::proto {
 
 using runtime::engine;
 
-served_call::served_call(call_table& table, peer& from, std::shared_ptr<call_handler> h,
-                         inbound_message* m, const call_facts& what)
+served_call::served_call(const protocol_services& services, call_table& table, peer& from,
+                         std::shared_ptr<call_handler> h, inbound_message* m,
+                         const call_facts& what)
     : operation(&begun),
+      services_(services),
       table_(table),
       from_(from.shared_from_this()),
       handler_(std::move(h)),
@@ -23,11 +25,11 @@ served_call::served_call(call_table& table, peer& from, std::shared_ptr<call_han
       what_(what) {
   is_whole_ = m && m->complete();
   if (is_whole_) whole_ = m->stored;
-  on = handler_ && handler_->on ? handler_->on : table.owner().engine().coroutine_home();
+  on = handler_ && handler_->on ? handler_->on : services.engine.coroutine_home();
   table.began(*this);
 }
 
-void served_call::begin() noexcept { table_.owner().engine().end_unposted(*this, errc::ok); }
+void served_call::begin() noexcept { services_.engine.end_unposted(*this, errc::ok); }
 
 void served_call::answer(call_status status, std::string text) noexcept {
   only_answers_ = ending_ = true;
@@ -41,7 +43,7 @@ void served_call::answer(call_status status, std::string text) noexcept {
 /// handler may run: it goes to where coroutines resume now.
 void served_call::begun(operation& op) noexcept {
   auto& self = static_cast<served_call&>(op);
-  engine& e = self.table_.owner().engine();
+  engine& e = self.services_.engine;
   if (!e.completes_held(op)) return self.run();
   self.on = e.coroutine_home();
   self.begin();
@@ -56,7 +58,7 @@ task<void> served_call::serve_inline() {
   std::string reply;
   std::optional<std::size_t> size;
   {
-    const engine::holder hold(table_.owner().engine());
+    const engine::holder hold(services_.engine);
     size = table_.run_inline(*code, *from_, body, reply);
     if (size) reply.assign(reinterpret_cast<const char*>(table_.room()), *size);
   }
@@ -66,7 +68,7 @@ task<void> served_call::serve_inline() {
 
 /// The first part: the handler's coroutine. It is the root of a chain.
 void served_call::run() noexcept {
-  engine& e = table_.owner().engine();
+  engine& e = services_.engine;
   if (!handler_) {
     {
       const engine::holder hold(e);
@@ -98,7 +100,7 @@ void served_call::run() noexcept {
 /// There was no handler when the call arrived. \return whether there is one now; an inline one has
 /// been called
 bool served_call::find_handler() noexcept {
-  metrics& counts = table_.owner().counts();
+  metrics& counts = services_.counts;
   call_handler* const now = table_.find(what_.tag.number);
   const bool whole = whole_ || what_.size == 0;
   if (now && (!now->is_inline || (!whole && what_.size <= longest_inline))) {
@@ -138,7 +140,7 @@ void served_call::stop() noexcept {
   if (ending_ || std::exchange(stop_queued_, true)) return;
   parts_.fetch_add(1, std::memory_order_relaxed);
   stopping_.emplace(*this, &served_call::stop_came);
-  table_.owner().engine().end_unposted(*stopping_, errc::ok);
+  services_.engine.end_unposted(*stopping_, errc::ok);
 }
 
 void served_call::stop_came() {
@@ -154,8 +156,10 @@ const_buffer served_call::data() const noexcept {
 
 void served_call::discard() noexcept {
   whole_ = nullptr;
-  if (inbound_message* const m = std::exchange(message_, nullptr))
-    table_.owner().discard(*m, is_whole_);
+  inbound_message* const m = std::exchange(message_, nullptr);
+  if (!m) return;
+  const engine::holder hold(services_.engine);
+  m->from->receiver().discard(*m, is_whole_);
 }
 
 send_request served_call::reply_request(const_buffer data, call_status status) const noexcept {
@@ -179,7 +183,7 @@ void served_call::reply_ended(errc how) noexcept {
 
 /// The handler's frames are gone. A caller gets one reply in every case.
 void served_call::task_ended(std::exception_ptr failure) noexcept {
-  engine& e = table_.owner().engine();
+  engine& e = services_.engine;
   if (deadline_) e.cancel(*deadline_);
   discard();
   if (failure) {
@@ -201,7 +205,7 @@ void served_call::task_ended(std::exception_ptr failure) noexcept {
   {
     const engine::holder hold(e);
     ending_ = true;
-    metrics& counts = table_.owner().counts();
+    metrics& counts = services_.counts;
     ++counts.calls_served;
     if (status_ == call_status::refused)
       ++(wants_reply() ? counts.calls_refused : counts.posts_dropped);
@@ -230,7 +234,7 @@ void served_call::leave() noexcept {
   call_table::host* const waits = table_.its_host();
   discard();
   {
-    const engine::holder hold(table_.owner().engine());
+    const engine::holder hold(services_.engine);
     table_.ended(*this);
   }
   delete this;
@@ -249,14 +253,14 @@ reply_operation::reply_operation(const reply_request& r, complete_fn f) noexcept
 void reply_operation::ended(operation& op) noexcept {
   auto& self = static_cast<reply_operation&>(op);
   {
-    const runtime::engine::completion_holder hold(self.call_.from()->owner().engine(), op);
+    const runtime::engine::completion_holder hold(self.call_.from()->engine(), op);
     self.call_.reply_ended(op.status);
   }
   self.then_(op);
 }
 
 bool reply_operation::start() noexcept {
-  const runtime::engine::holder hold(call_.from()->owner().engine());
+  const runtime::engine::holder hold(call_.from()->engine());
   return start_held();
 }
 

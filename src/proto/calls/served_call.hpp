@@ -28,8 +28,8 @@ class served_call final : public operation, detail::detached_task_owner {
   /// Progress lock held. \param h null: the call is refused, unless there is a handler by the time
   ///   that the thread inside run() gets to it
   /// \param m the message, claimed; null: it is done with
-  served_call(call_table& table, peer& from, std::shared_ptr<call_handler> h, inbound_message* m,
-              const call_facts& what);
+  served_call(const protocol_services& services, call_table& table, peer& from,
+              std::shared_ptr<call_handler> h, inbound_message* m, const call_facts& what);
   /// Progress lock held. Replies without a handler.
   void answer(call_status status, std::string text) noexcept;
   /// Progress lock held. Puts the call into the completion queue.
@@ -105,6 +105,7 @@ class served_call final : public operation, detail::detached_task_owner {
   void part_left() { leave(); }
   void leave() noexcept;
 
+  const protocol_services& services_;
   call_table& table_;
   const std::shared_ptr<peer> from_;
   std::shared_ptr<call_handler> handler_;

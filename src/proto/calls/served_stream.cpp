@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/calls/served_call.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
 
 namespace weft::proto {
 
@@ -24,7 +24,7 @@ bool served_call::start(item_operation& op) noexcept {
     return op.send_operation::start_held();
   }
   held_back_ = &op;
-  table_.owner().engine().pending(op);
+  services_.engine.pending(op);
   return false;
 }
 
@@ -32,7 +32,7 @@ void served_call::cancel(item_operation& op) noexcept {
   if (held_back_ != &op) return from_->sender().cancel(op);
   op.cancel_requested = true;
   held_back_ = nullptr;
-  table_.owner().engine().end(op, errc::stopped);
+  services_.engine.end(op, errc::stopped);
 }
 
 bool served_call::allow_items() noexcept {
@@ -40,7 +40,7 @@ bool served_call::allow_items() noexcept {
   if (!wants_stream() || items_allowed_ > most_items_ahead) return false;
   if (!held_back_) return true;
   item_operation& op = *std::exchange(held_back_, nullptr);
-  engine& e = table_.owner().engine();
+  engine& e = services_.engine;
   e.withdraw(op);
   --items_allowed_;
   if (op.send_operation::start_held()) e.end_unposted(op, op.status);
@@ -55,13 +55,13 @@ item_operation::item_operation(const item_request& r, complete_fn f) noexcept
     : send_operation(r.to->item_request(r.data), f), call_(*r.to) {}
 
 bool item_operation::start() noexcept {
-  const runtime::engine::holder hold(request.to.peer->owner().engine());
+  const runtime::engine::holder hold(request.to.peer->engine());
   return start_held();
 }
 bool item_operation::start_held() noexcept { return call_.start(*this); }
 
 void item_operation::cancel() noexcept {
-  const runtime::engine::holder hold(request.to.peer->owner().engine());
+  const runtime::engine::holder hold(request.to.peer->engine());
   call_.cancel(*this);
 }
 

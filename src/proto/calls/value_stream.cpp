@@ -11,7 +11,8 @@
 #include <fmt/format.h>
 
 #include "proto/messenger/message_errors.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
+#include "proto/peer/protocol_tables.hpp"
 
 namespace weft::proto {
 
@@ -22,7 +23,7 @@ using runtime::engine;
 /// false: it has failed, and `status` is set
 bool value_stream::begin(const next_item_operation& first) noexcept {
   begun_ = true;
-  on = with_->owner().engine().coroutine_home();
+  on = with_->engine().coroutine_home();
   if (first.environment) heed_deadline(*first.environment);
   over_ = start_held();
   if (!over_) self_ = shared_from_this();
@@ -30,7 +31,7 @@ bool value_stream::begin(const next_item_operation& first) noexcept {
 }
 
 bool value_stream::start(next_item_operation& op) noexcept {
-  const engine::holder hold(with_->owner().engine());
+  const engine::holder hold(with_->engine());
   if (op.cancel_requested) {
     op.status = errc::stopped;
     return true;
@@ -39,7 +40,7 @@ bool value_stream::start(next_item_operation& op) noexcept {
   if (!begun_) begin(op);
   if (serve(op)) return true;
   reader_ = &op;
-  with_->owner().engine().pending(op);
+  with_->engine().pending(op);
   return false;
 }
 
@@ -69,15 +70,15 @@ void value_stream::on_item(inbound_message& m) noexcept {
   if (!reader_) return;
   next_item_operation& op = *std::exchange(reader_, nullptr);
   serve(op);
-  with_->owner().engine().end(op, op.status);
+  with_->engine().end(op, op.status);
 }
 
 void value_stream::cancel(next_item_operation& op) noexcept {
-  const engine::holder hold(with_->owner().engine());
+  const engine::holder hold(with_->engine());
   op.cancel_requested = true;
   if (reader_ != &op) return;
   reader_ = nullptr;
-  with_->owner().engine().end(op, errc::stopped);
+  with_->engine().end(op, errc::stopped);
 }
 
 void value_stream::ended() noexcept {
@@ -86,20 +87,20 @@ void value_stream::ended() noexcept {
   if (!reader_) return;
   next_item_operation& reader = *std::exchange(reader_, nullptr);
   serve(reader);
-  with_->owner().engine().end(reader, reader.status);
+  with_->engine().end(reader, reader.status);
 }
 
 /// A long request has left, or a long refusal has come, behind all else.
 void value_stream::last_part_ended(operation& op) noexcept {
   value_stream& self = static_cast<value_stream&>(op);
   const auto keep = self.self_;
-  const engine::completion_holder hold(self.with_->owner().engine(), op);
+  const engine::completion_holder hold(self.with_->engine(), op);
   self.ended();
 }
 
 void value_stream::leave() noexcept {
-  if (with_->owner().engine().is_inherited()) return;
-  const engine::holder hold(with_->owner().engine());
+  if (with_->engine().is_inherited()) return;
+  const engine::holder hold(with_->engine());
   const auto drop = [this](inbound_message& m) { with_->receiver().discard(m); };
   while (inbound_message* const m = waiting_.first) {
     waiting_.remove(*m);
@@ -107,7 +108,7 @@ void value_stream::leave() noexcept {
     drop(*m);
   }
   if (taken_) drop(*std::exchange(taken_, nullptr));
-  if (begun_ && !over_) with_->owner().calls().cancel(*this);
+  if (begun_ && !over_) with_->tables().calls.cancel(*this);
 }
 
 }  // namespace weft::proto

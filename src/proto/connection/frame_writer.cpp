@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/frames/frame_names.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/match/unexpected_memory.hpp"
 #include "proto/rails/multi_rail_link.hpp"
 
 namespace weft::proto {
@@ -13,7 +13,7 @@ transports::post frame_writer::post(frame_header header, const frame_extension* 
                                     transports::gather& data, std::uint64_t left) noexcept {
   header.credit = flow_.for_next_frame();
   transports::link& link = *connection_->link();
-  runtime::engine& engine = connection_->owner().engine();
+  runtime::engine& engine = services_->engine;
   runtime::call_tree* const tree = engine.trace().tree();
   const std::uint64_t rung = tree ? engine.bells_rung() : 0;
   const transports::post answer = left != 0 ? link.send_large(header, extension, data, left)
@@ -92,7 +92,7 @@ bool frame_writer::needs_reaction(frame_kind kind) noexcept {
 }
 
 void frame_writer::wake_peer() noexcept {
-  runtime::engine& engine = connection_->owner().engine();
+  runtime::engine& engine = services_->engine;
   if (engine.in_pass() || engine.peers_find_out()) return engine.defer_wakeup();
   if (connection_->link()->traits().shares_memory && engine.rings_soon()) return;
   if (runtime::call_tree* const tree = engine.trace().tree()) [[unlikely]]
@@ -124,7 +124,7 @@ bool frame_writer::settle(std::uint16_t units) noexcept {
 }
 
 void frame_writer::return_credit() noexcept {
-  if (connection_->gone()) return connection_->owner().memory().give_back(flow_.take_released());
+  if (connection_->gone()) return services_->memory.give_back(flow_.take_released());
   // A frame returns 16 bits of credit; a window that has grown may have more to return. Control
   // frames that wait for space will carry the credit that is to be returned by then.
   const std::size_t frames = flow_.to_return() / 0xffff + 1;
@@ -134,15 +134,14 @@ void frame_writer::return_credit() noexcept {
 
 void frame_writer::grow_window() noexcept {
   flow_.note_peer_waits();
-  if (flow_.should_grow()) flow_.grow(connection_->owner().memory().take(flow_.window()));
-  connection_->owner().upkeep().note_starved(connection_->peer(),
-                                             flow_.should_grow() && flow_.is_used_up());
+  if (flow_.should_grow()) flow_.grow(services_->memory.take(flow_.window()));
+  services_->upkeep.note_starved(*this, flow_.should_grow() && flow_.is_used_up());
   if (flow_.to_return() != 0) return_credit();
 }
 
 std::uint32_t frame_writer::grant_first_credit() noexcept {
   if (connection_->gone()) return 0;  // its offer was under way; the credit would not come back
-  if (flow_.window() == 0) flow_.set_window(connection_->owner().memory().take_first());
+  if (flow_.window() == 0) flow_.set_window(services_->memory.take_first());
   return flow_.window();
 }
 
@@ -166,14 +165,14 @@ bool frame_writer::owes() const noexcept {
 
 void frame_writer::note_unsent() noexcept {
   const bool now = unsent();
-  if (now != std::exchange(unsent_noted_, now)) connection_->owner().upkeep().has_unsent(now);
+  if (now != std::exchange(unsent_noted_, now)) services_->upkeep.has_unsent(now);
 }
 
 void frame_writer::end() noexcept {
   controls_.clear();
   note_unsent();
-  connection_->owner().upkeep().note_starved(connection_->peer(), false);
-  connection_->owner().memory().give_back(flow_.end());
+  services_->upkeep.note_starved(*this, false);
+  services_->memory.give_back(flow_.end());
 }
 
 frame_writer::balance frame_writer::credit_state() const noexcept {

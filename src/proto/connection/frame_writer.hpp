@@ -12,6 +12,7 @@
 #include "proto/connection/control_queue.hpp"
 #include "proto/connection/flow_control.hpp"
 #include "proto/connection/peer_connection.hpp"
+#include "proto/services/services.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
 namespace weft::proto {
@@ -24,7 +25,7 @@ namespace weft::proto {
 class frame_writer {
  public:
   /// \throws std::bad_alloc
-  explicit frame_writer(peer_connection& c) : connection_(&c) {}
+  frame_writer(const protocol_services& s, peer_connection& c) : services_(&s), connection_(&c) {}
 
   flow_control& flow() noexcept { return flow_; }
   const flow_control& flow() const noexcept { return flow_; }
@@ -67,13 +68,15 @@ class frame_writer {
   // --- credit ---------------------------------------------------------------------------------
 
   void on_credit(std::uint16_t units) noexcept;
-  /// Handles credit in both directions, after a message of one frame. \return true
-  bool settle(std::uint16_t units) noexcept;
-  /// A message was matched: its credit returns, in a frame of its own where the peer waits for it.
+  /// Handles credit in both directions, after a message that was matched at once
+  /// (flow_control::pass): what is to be returned leaves in a frame of its own where it is much.
+  /// \param units that came with its frame, and have not been added \return true
+  bool settle(std::uint16_t units = 0) noexcept;
+  /// A message that held credit was matched, or has ended: its credit returns, in a frame of its
+  /// own where the peer waits for it.
   void release_credit(std::uint32_t units) noexcept {
     if (units != 0 && flow_.release(units)) return_credit();
   }
-  void return_credit() noexcept;
   /// The peer ran out of credit: returns its credit, and doubles the window if messages that are
   /// not received hold most of it and the budget has that much. If the budget has too little, the
   /// peer gets more when others give it back.
@@ -134,10 +137,17 @@ class frame_writer {
   };
   balance credit_state() const noexcept;
 
+  // For the upkeep: among the peers that wait for the budget.
+  frame_writer* starved_before = nullptr;
+  frame_writer* starved_after = nullptr;
+  bool starved = false;
+
  private:
+  void return_credit() noexcept;
   bool add_control(const control_queue::entry& c) noexcept;
   bool needs_reaction(frame_kind kind) noexcept;
 
+  const protocol_services* services_;
   peer_connection* connection_;
   flow_control flow_;
   waiters waiting_;

@@ -3,18 +3,12 @@
 
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
-
 namespace weft::proto {
-
-std::shared_ptr<peer> peer_connection::keep_alive() const noexcept {
-  return peer_->shared_from_this();
-}
 
 void peer_connection::want_link() noexcept {
   if (state_ != state::idle) return;
   state_ = state::connecting;
-  messenger_->connections().connect(*peer_);
+  host_->connect();
 }
 
 void peer_connection::opened(std::unique_ptr<transports::link> link) noexcept {
@@ -37,7 +31,7 @@ void peer_connection::end(errc why, std::string_view detail) noexcept {
 
 void peer_connection::mark_failed(errc why) noexcept {
   marked_failure_ = why;
-  messenger_->upkeep().note_marked();
+  upkeep_->note_marked();
 }
 
 /// For people; without memory they have the error code.

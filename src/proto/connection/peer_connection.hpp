@@ -11,11 +11,23 @@
 #include <weft/message.hpp>
 #include <weft/transport/transport.hpp>
 
+#include "proto/services/upkeep.hpp"
+
 namespace weft::proto {
 
-class messenger;
 class multi_rail_link;
-class peer;
+
+/// What a connection asks of the peer that it is part of. Progress lock held only.
+class connection_host {
+ public:
+  /// Requests a link; the answer is peer::opened or peer::fail.
+  virtual void connect() noexcept = 0;
+  /// Keeps the peer alive for protocols: the last endpoint may be dropped while they run.
+  virtual std::shared_ptr<void> keep_alive() noexcept = 0;
+
+ protected:
+  ~connection_host() = default;
+};
 
 /// Part of a peer; the peer's protocols hold its address. Reset when the peer object is used for
 /// another peer. Progress lock held only, unless a function says otherwise.
@@ -32,14 +44,11 @@ class peer_connection {
     lost     ///< `why()` tells
   };
 
-  peer_connection(proto::peer& p, messenger& m, peer_id id) noexcept
-      : peer_(&p), messenger_(&m), id_(id) {}
+  peer_connection(connection_host& h, proto::upkeep& u, peer_id id) noexcept
+      : host_(&h), upkeep_(&u), id_(id) {}
 
-  proto::peer& peer() const noexcept { return *peer_; }
-  messenger& owner() const noexcept { return *messenger_; }  ///< any thread
-  peer_id id() const noexcept { return id_; }                ///< any thread that owns the peer
-  /// Keeps the peer alive for protocols: the last endpoint may be dropped while they run.
-  std::shared_ptr<proto::peer> keep_alive() const noexcept;
+  peer_id id() const noexcept { return id_; }  ///< any thread that owns the peer
+  std::shared_ptr<void> keep_alive() const noexcept { return host_->keep_alive(); }
 
   state now() const noexcept { return state_; }
   bool is_open() const noexcept { return state_ == state::open; }
@@ -79,8 +88,8 @@ class peer_connection {
 
   std::string detail_;  // first, so that the fields that each frame needs lie next to those of the
                         // next part
-  proto::peer* peer_;
-  messenger* messenger_;
+  connection_host* host_;
+  proto::upkeep* upkeep_;
   peer_id id_;
   state state_ = state::idle;
   bool closing_ = false;

@@ -4,7 +4,10 @@
 
 #include <weft/detail/value_ops.hpp>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/calls/call_table.hpp"
+#include "proto/match/match.hpp"
+#include "proto/match/unexpected_memory.hpp"
+#include "proto/peer/peer.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {
@@ -12,9 +15,8 @@ namespace weft::proto {
 using runtime::trace;
 
 bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
-  messenger& owner = connection_->owner();
   const bool gone = connection_->gone();
-  if (!std::exchange(m.claimed, false)) owner.table().remove(m);
+  if (!std::exchange(m.claimed, false)) services_->matcher.remove(m);
   if (gone && !m.complete()) {
     writer_->release_credit(std::exchange(m.eager_units, 0));
     op.status = connection_->why();
@@ -27,9 +29,9 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
     discard(m);
     return true;
   }
-  owner.memory().unstore(m);
+  services_->memory.unstore(m);
   m.match(op);
-  if (runtime::call_tree* const tree = owner.engine().trace().tree()) [[unlikely]]
+  if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
     tree->note("matched with a message that had come", {});
   if (m.ready(gone)) {
     writer_->release_credit(std::exchange(m.eager_units, 0));
@@ -38,20 +40,20 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
     release(m);
     return true;
   }
-  owner.engine().pending(op);
+  services_->engine.pending(op);
   on_matched(m);
   return false;
 }
 
 void receiver::drop(inbound_message& m) noexcept {
-  connection_->owner().table().remove(m);
+  services_->matcher.remove(m);
   discard(m);
 }
 
 void receiver::discard(inbound_message& m, bool used) noexcept {
   m.claimed = false;
   m.used = used;
-  connection_->owner().memory().unstore(m);
+  services_->memory.unstore(m);
   m.stored = nullptr;
   m.allocated.reset();
   m.given_up = true;
@@ -65,8 +67,8 @@ void receiver::discard(inbound_message& m, bool used) noexcept {
 void receiver::on_matched(inbound_message& m) noexcept {
   writer_->release_credit(std::exchange(m.eager_units, 0));
   if (m.rendezvous)
-    connection_->owner().engine().trace().begin(trace::kind::receive_rendezvous, connection_->id(),
-                                                m.sender_id, m.total);
+    services_->engine.trace().begin(trace::kind::receive_rendezvous, connection_->id(), m.sender_id,
+                                    m.total);
   else if (m.sender_id != 0)
     writer_->send_control(frame_kind::matched, m.sender_id);
   go_on(m);
@@ -87,16 +89,21 @@ void receiver::fill_in(inbound_message& m) noexcept {
 }
 
 void receiver::count(std::uint64_t bytes) noexcept {
-  metrics& n = connection_->owner().counts();
+  metrics& n = services_->counts;
   ++n.messages_received;
   n.bytes_received += bytes;
-  connection_->owner().engine().trace().instant(trace::kind::received, connection_->id(), bytes);
+  note_received(bytes);
+}
+
+/// In the trace.
+void receiver::note_received(std::uint64_t bytes) noexcept {
+  services_->engine.trace().instant(trace::kind::received, connection_->id(), bytes);
 }
 
 void receiver::finish(inbound_message& m) noexcept {
   rendezvous_->withdraw(m);
   rendezvous_->ended(m);
-  runtime::engine& engine = connection_->owner().engine();
+  runtime::engine& engine = services_->engine;
   if (m.rendezvous)
     engine.trace().end(trace::kind::receive_rendezvous, connection_->id(), m.sender_id);
   if (m.unexpected()) {  // again: it waits like any message that is whole
@@ -107,7 +114,7 @@ void receiver::finish(inbound_message& m) noexcept {
     if (m.used)
       count(m.total);
     else if (m.given_up)
-      ++connection_->owner().counts().messages_dropped;
+      ++services_->counts.messages_dropped;
     if (!m.given_up) {
       fill_in(m);
       engine.end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
@@ -129,18 +136,17 @@ bool receiver::spares(const inbound_message& m) noexcept {
 /// may have taken a later message in its place, if the link may be writing to the memory, or if the
 /// budget for unexpected messages is used up.
 bool receiver::put_back(inbound_message& m) noexcept {
-  messenger& owner = connection_->owner();
   if (m.early || m.in_hands_of_link() || connection_->several() ||
       (m.rendezvous && !m.eager_done) || !m.is_all_there() ||
-      !owner.table().is_newest(*m.receive, peer_, m.tag))
+      !services_->matcher.is_newest(*m.receive, peer_, m.tag))
     return false;
   m.stored_size = m.total;
-  if (!owner.memory().store_again(m)) return false;
-  owner.engine().end(m.take_back(), errc::stopped);
+  if (!services_->memory.store_again(m)) return false;
+  services_->engine.end(m.take_back(), errc::stopped);
   m.measured = false;
   rendezvous_->stop_waiting(m);
   if (!m.rendezvous) free_number(m);  // the sender has its answer
-  owner.table().add_again(m);
+  services_->matcher.add_again(m);
   if (m.cancel_came) on_cancel({m.sender_id, 0, 0});
   return true;
 }
@@ -156,7 +162,7 @@ void receiver::give_up(inbound_message& m) noexcept {
   if (spares(m)) {
     if (put_back(m)) return;  // released, where the sender had taken it back
     m.stopping = true;        // the receive ends well, when all of the message is here
-    m.stopped_at = connection_->owner().upkeep().note_stop();
+    m.stopped_at = services_->upkeep.note_stop();
     return;
   }
   if (m.early) {
@@ -165,7 +171,7 @@ void receiver::give_up(inbound_message& m) noexcept {
   }
   if (m.in_hands_of_link()) {
     m.stopping = true;  // the memory goes back when the link, or the sender, has finished with it
-    m.stopped_at = connection_->owner().upkeep().note_stop();
+    m.stopped_at = services_->upkeep.note_stop();
   } else {
     stop(m);
   }
@@ -183,16 +189,15 @@ void receiver::stop(inbound_message& m) noexcept {
   m.given_up = true;
   m.stopping = false;
   m.receive->got = m.about();
-  connection_->owner().engine().end(m.unmatch(), errc::stopped);
+  services_->engine.end(m.unmatch(), errc::stopped);
 }
 
 void receiver::release(inbound_message& m) noexcept {
-  messenger& owner = connection_->owner();
   rendezvous_->forget(m);
   free_number(m);
   if (m.is_signal) --signals_;
-  if (m.unexpected()) owner.memory().unstore(m);
-  owner.messages().give_back(m);
+  if (m.unexpected()) services_->memory.unstore(m);
+  services_->messages.give_back(m);
 }
 
 std::uint64_t receiver::under_way() const noexcept {
@@ -201,20 +206,19 @@ std::uint64_t receiver::under_way() const noexcept {
 }
 
 void receiver::fail(errc why) noexcept {
-  messenger& owner = connection_->owner();
-  for (detail::match_operation *m = owner.table().take_posted(peer_), *next = nullptr; m;
+  for (detail::match_operation *m = services_->matcher.take_posted(peer_), *next = nullptr; m;
        m = next) {
     next = m->after;
-    owner.engine().end(*m, why);
+    services_->engine.end(*m, why);
   }
   if (current_ && current_->unexpected()) {
-    if (current_->is_call && !current_->rendezvous) owner.calls().lost_half_way(*current_);
+    if (current_->is_call && !current_->rendezvous) calls_->lost_half_way(*current_);
     current_ = nullptr;
   }
   const auto drop = [&](inbound_message& m) {
     if (m.unexpected()) return;  // it is swept, or its claim finds it
     if (&m == current_) current_ = nullptr;
-    if (m.receive) owner.engine().end(m.unmatch(), why);
+    if (m.receive) services_->engine.end(m.unmatch(), why);
     release(m);
   };
   rendezvous_->fail(drop);
@@ -226,7 +230,7 @@ bool receiver::sweep(std::size_t most) noexcept {
     inbound_message* const m = unexpected_queue::sweep(peer_->unexpected);
     if (!m) return true;
     if (m->complete()) continue;  // it can still be received
-    connection_->owner().table().remove(*m);
+    services_->matcher.remove(*m);
     writer_->release_credit(std::exchange(m->eager_units, 0));
     release(*m);
   }

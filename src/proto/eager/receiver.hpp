@@ -14,6 +14,9 @@
 
 namespace weft::proto {
 
+class call_table;
+class group_table;
+
 /// Whether a message needs neither more frames nor an answer. It may have an extension for an
 /// immediate word.
 constexpr bool is_whole(const frame_header& h, const frame_extension* x) noexcept {
@@ -26,11 +29,20 @@ constexpr bool is_whole(const frame_header& h, const frame_extension* x) noexcep
 /// Progress lock held only. A frame that no correct peer sends is refused: false.
 class receiver {
  public:
-  receiver(peer& p, frame_writer& w, rendezvous_receiver& r, peer_connection& c) noexcept
-      : peer_(&p), connection_(&c), writer_(&w), rendezvous_(&r) {}
+  /// \param p the source of the messages, for matching
+  receiver(const protocol_services& s, call_table& calls, group_table& groups, peer& p,
+           frame_writer& w, rendezvous_receiver& r, peer_connection& c) noexcept
+      : services_(&s),
+        calls_(&calls),
+        groups_(&groups),
+        peer_(&p),
+        connection_(&c),
+        writer_(&w),
+        rendezvous_(&r) {}
 
-  // --- frames (receive_eager.cpp) -------------------------------------------------------------
+  // --- frames (receive_first.cpp, receive_eager.cpp) ------------------------------------------
 
+  /// The first frame of a message.
   bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_more(const frame_header& h, const std::byte* data) noexcept;
   bool on_signal(const frame_header& h, const frame_extension& x) noexcept;
@@ -95,19 +107,25 @@ class receiver {
   bool sweep(std::size_t most) noexcept;
 
  private:
+  // receive_first.cpp
+  struct first_frame;
   enum class taking : std::uint8_t { done, keep, invalid };
-  taking take_whole_call(const frame_header& h, std::uint64_t immediate,
-                         const std::byte* data) noexcept;
-  bool may_follow(const frame_header& h, const frame_extension& x) const noexcept;
-  bool refuse_message(inbound_message& m, local_id number, std::uint32_t units) noexcept;
-  bool take_whole(const frame_header& h, std::uint64_t immediate, const std::byte* data) noexcept;
-  void count(std::uint64_t bytes) noexcept;
+  bool is_valid(const first_frame& f, const std::byte* data) const noexcept;
+  bool may_follow(const first_frame& f) const noexcept;
+  taking take_whole(const first_frame& f, const std::byte* data) noexcept;
+  taking take_whole_call(const first_frame& f, const std::byte* data) noexcept;
+  inbound_message* begin(const first_frame& f) noexcept;
+  bool meet(inbound_message& m, const first_frame& f, recv_operation*& receive) noexcept;
+  bool refuse_message(inbound_message& m) noexcept;
   recv_operation* take_receive(const received& what) noexcept;
   inbound_message* take_inbound(local_id number) noexcept;
   bool make_room(recv_operation& op, const received& what) noexcept;
   bool keep_unexpected(inbound_message& m) noexcept;
   bool is_revoked(std::uint64_t tag) const noexcept;
 
+  // receive_matched.cpp
+  void count(std::uint64_t bytes) noexcept;
+  void note_received(std::uint64_t bytes) noexcept;
   bool put_back(inbound_message& m) noexcept;
   void on_matched(inbound_message& m) noexcept;
   void go_on(inbound_message& m) noexcept;
@@ -115,6 +133,9 @@ class receiver {
   void release(inbound_message& m) noexcept;
   void free_number(inbound_message& m) noexcept;
 
+  const protocol_services* services_;
+  call_table* calls_;
+  group_table* groups_;
   peer* peer_;
   peer_connection* connection_;
   frame_writer* writer_;

@@ -3,8 +3,9 @@
 // small message in small_message.cpp.
 #include <algorithm>
 
-#include "proto/messenger/messenger.hpp"
-#include "proto/select/select.hpp"
+#include "proto/eager/sender.hpp"
+#include "proto/frames/call_wire.hpp"
+#include "proto/select/scheme_costs.hpp"
 
 namespace weft::proto {
 
@@ -14,11 +15,11 @@ using transports::gather;
 using transports::post;
 
 void sender::opened() noexcept {
-  const messenger_settings& settings = connection_->owner().settings();
+  const messenger_settings& settings = services_->settings;
   const transports::traits& traits = connection_->link()->traits();
   eager_limit_ = settings.eager_limit_over(traits);
   small_limit_ = std::min(longest_in_one_frame(traits), eager_limit_);
-  short_end_ = connection_->owner().sends_shortly() ? small_limit_ + 1 : 0;
+  short_end_ = services_->sends_shortly ? small_limit_ + 1 : 0;
   if (settings.receiver_first && !connection_->several()) {
     // Every message counts, so none leaves by the short path.
     short_end_ = 0;
@@ -33,7 +34,7 @@ void sender::opened() noexcept {
 }
 
 bool sender::start(send_operation& op) noexcept {
-  runtime::call_tree* const tree = connection_->owner().engine().trace().tree();
+  runtime::call_tree* const tree = services_->engine.trace().tree();
   if (!tree) [[likely]]
     return start_now(op);
   const auto& request = op.request;
@@ -44,12 +45,7 @@ bool sender::start(send_operation& op) noexcept {
 
 bool sender::start_now(send_operation& op) noexcept {
   const auto& request = op.request;
-  if (early_receives* const own = connection_->peer().early()) own->flush();
-  if (request.to.id != connection_->id()) {
-    op.status = connection_->owner().peers().why_gone(request.to.id);
-    return true;
-  }
-  if (connection_->owner().refuses(request.tag.value)) [[unlikely]] {
+  if (services_->ending && begins_something(request.tag.value)) [[unlikely]] {
     op.status = errc::closed;
     return true;
   }
@@ -77,7 +73,7 @@ bool sender::start_now(send_operation& op) noexcept {
     writer_->send_control(frame_kind::signal, request.tag.value, request.immediate);
     op.begun = true;
     if (connection_->is_open() && writer_->controls().empty()) {
-      ++connection_->owner().counts().messages_sent;
+      ++services_->counts.messages_sent;
       return true;
     }
   }
@@ -93,7 +89,7 @@ bool sender::plan(send_operation& op) noexcept {
   const send_plan chosen = plan_send(op.size, eager_limit_, writer_->flow().credit(), beginning);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
-  if (runtime::call_tree* const tree = connection_->owner().engine().trace().tree()) [[unlikely]]
+  if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
     tree->note(op.rendezvous ? "rendezvous; eager data" : "eager", {.bytes = op.eager_end});
   return chosen.starved;
 }
@@ -102,7 +98,7 @@ bool sender::plan(send_operation& op) noexcept {
 /// known, or the payload has a better way than frames.
 std::uint64_t sender::early_receive_for(const send_operation& op) const noexcept {
   if (!early_) return 0;
-  const rendezvous_scheme wanted = connection_->owner().settings().rendezvous;
+  const rendezvous_scheme wanted = services_->settings.rendezvous;
   const transports::link& link = *connection_->link();
   const bool otherwise = wanted == rendezvous_scheme::automatic &&
                          (link.prefers_put(op.size) || receiver_gets(op.size));
@@ -118,14 +114,13 @@ bool sender::on_early(const std::byte* data, std::size_t size, std::uint64_t usa
 /// Of a message above the eager limit.
 std::size_t sender::longest_beginning(std::size_t size) const noexcept {
   if (!inlines_ || receiver_gets(size)) return 0;
-  if (connection_->owner().settings().eager_data == rendezvous_eager_data::yes) return size;
+  if (services_->settings.eager_data == rendezvous_eager_data::yes) return size;
   return connection_->link()->longest_beginning(size);
 }
 
 /// Whether the payload of such a message will be read by its receiver, as things have been.
 bool sender::receiver_gets(std::size_t size) const noexcept {
-  return measures_ &&
-         connection_->owner().costs().of(connection_->link()->traits().name).receivers_get(size);
+  return measures_ && services_->costs.of(connection_->link()->traits().name).receivers_get(size);
 }
 
 /// Fills in what the first frame of a message says of the rest.
@@ -173,11 +168,10 @@ post sender::push_eager(send_operation& op) noexcept {
 }
 
 void sender::count(const send_operation& op) noexcept {
-  messenger& owner = connection_->owner();
-  metrics& n = owner.counts();
+  metrics& n = services_->counts;
   ++n.messages_sent;
   n.bytes_sent += op.size;
-  owner.engine().trace().instant(trace::kind::sent, connection_->id(), op.size);
+  services_->engine.trace().instant(trace::kind::sent, connection_->id(), op.size);
 }
 
 }  // namespace weft::proto

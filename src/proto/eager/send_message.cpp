@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/eager/sender.hpp"
+#include "proto/select/scheme_costs.hpp"
 
 namespace weft::proto {
 
@@ -13,7 +14,7 @@ using transports::gather;
 using transports::post;
 
 void sender::begin(send_operation& op, bool has_turn) noexcept {
-  connection_->owner().engine().pending(op);
+  services_->engine.pending(op);
   ++under_way_;
   const bool signals = op.request.mode == send_mode::signal;
   const bool answers = op.request.mode == send_mode::answer;
@@ -91,7 +92,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
     const post sent = rendezvous_.push_data(m, unasked);
     if (sent == post::done) break;
     if (sent == post::posted)
-      co_await connection_->owner().upkeep().yield();
+      co_await services_->upkeep.yield();
     else if (!co_await writer_->space())
       break;
   }
@@ -115,7 +116,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   gather data(op.request.data.parts(), op.sent);
   for (post sent = post::done; (sent = rendezvous_.push_data(m, data)) != post::done;)
     if (sent == post::posted)
-      co_await connection_->owner().upkeep().yield();
+      co_await services_->upkeep.yield();
     else if (!co_await writer_->space())
       break;
   while (rendezvous_.is_held(m))
@@ -129,9 +130,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
 void sender::note_answer(const outbound_message& m, frame_kind answer) noexcept {
   if (!measures_ || !m.op->rendezvous || m.early != 0 || !connection_->is_open()) return;
   if (answer == frame_kind::fin_ack || answer == frame_kind::cts)
-    connection_->owner()
-        .costs()
-        .of(connection_->link()->traits().name)
+    services_->costs.of(connection_->link()->traits().name)
         .note_answer(m.op->size, answer == frame_kind::fin_ack);
 }
 
@@ -179,7 +178,7 @@ errc sender::status_of(frame_kind answer) const noexcept {
 void sender::finish(send_operation& op, errc status) noexcept {
   --under_way_;
   if (status == errc::ok) count(op);
-  connection_->owner().engine().end(op, status);
+  services_->engine.end(op, status);
 }
 
 /// The number is free again, and may soon belong to another message.
@@ -196,7 +195,7 @@ void sender::cancel(send_operation& op) noexcept {
   if (op.begun && op.request.mode == send_mode::signal) return writer_->resume_all(true);
   if (op.begun) {
     // Only the receiver knows whether it is too late.
-    op.stopped_at = connection_->owner().upkeep().note_stop();
+    op.stopped_at = services_->upkeep.note_stop();
     if (op.id != 0 && op.sent >= op.eager_end) writer_->send_control(frame_kind::cancel, op.id);
     return;
   }

@@ -22,9 +22,10 @@ namespace weft::proto {
 /// lock held only.
 class sender {
  public:
-  sender(frame_writer& w, peer_connection& c) noexcept
-      : connection_(&c), writer_(&w), order_(c), rendezvous_(w, c) {}
+  sender(const protocol_services& s, frame_writer& w, peer_connection& c) noexcept
+      : services_(&s), connection_(&c), writer_(&w), order_(c), rendezvous_(s, w, c) {}
 
+  /// Of a request that names this peer, which no other has become meanwhile.
   /// \return true if the operation has ended, with op.status set
   bool start(send_operation& op) noexcept;
   void cancel(send_operation& op) noexcept;
@@ -83,6 +84,7 @@ class sender {
   errc status_after(const outbound_message& m) const noexcept;
   errc status_of(frame_kind answer) const noexcept;
 
+  const protocol_services* services_;
   peer_connection* connection_;
   frame_writer* writer_;
   std::size_t small_limit_ = 0;  // bytes of the largest message that always goes in one frame

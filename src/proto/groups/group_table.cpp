@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/match/match.hpp"
+#include "proto/peer/peer_registry.hpp"
 
 namespace weft::proto {
 
@@ -42,7 +43,7 @@ bool group_table::add(std::uint64_t group, revocable& who) {
     if (s.group == group && who.has_member(s.from)) who.on_statement(s.from, s.what);
   std::erase_if(statements_, [&](const early_statement& s) { return s.group == group; });
   if (of_member == said_.end()) {
-    owner_.peers().for_each([&](peer& p) {
+    peers_.for_each([&](peer& p) {
       for (inbound_message* in = p.unexpected.own.first; in; in = in->of_peer_after)
         if (is_of_group(in->tag, group)) who.on_unexpected(p, in->tag);
     });
@@ -97,12 +98,12 @@ void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {
   if (const auto found = groups_.find(group); found != groups_.end())
     found->second->on_revoked(what);
   const auto is_meant = [group](std::uint64_t tag) { return is_of_group(tag, group); };
-  detail::match_operation* m = owner_.table().take_posted_of(is_meant);
+  detail::match_operation* m = services_.matcher.take_posted_of(is_meant);
   for (detail::match_operation* next = nullptr; m; m = next) {
     next = m->after;
-    owner_.engine().end(*m, what.why);
+    services_.engine.end(*m, what.why);
   }
-  owner_.peers().for_each([&](peer& p) {
+  peers_.for_each([&](peer& p) {
     for (inbound_message* in = p.unexpected.own.first, *next = nullptr; in; in = next) {
       next = in->of_peer_after;
       if (is_of_group(in->tag, group)) p.receiver().drop(*in);

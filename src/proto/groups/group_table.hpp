@@ -13,11 +13,12 @@
 #include <weft/operations/messages.hpp>
 
 #include "proto/frames/frames.hpp"
+#include "proto/services/services.hpp"
 
 namespace weft::proto {
 
-class messenger;
 class peer;
+class peer_registry;
 
 /// The reserved tags of groups: `group_bit`, the group's number, and, in a message of a collective
 /// or a signal of a barrier, the number of the collective and what it is (`call_bits`), so that a
@@ -149,8 +150,9 @@ class revocable {
 /// peer alone displaces what others have said.
 class group_table {
  public:
-  /// \throws std::bad_alloc
-  explicit group_table(messenger& owner) : owner_(owner) {}
+  /// \param peers used after the constructor \throws std::bad_alloc
+  group_table(const protocol_services& s, const peer_registry& peers)
+      : services_(s), peers_(peers) {}
 
   /// \return false: there is a group with this number. \throws std::bad_alloc
   bool add(std::uint64_t group, revocable& who);
@@ -195,7 +197,8 @@ class group_table {
   template <class Entry>
   static void keep(std::deque<Entry>& of_all, const Entry& e) noexcept;
 
-  messenger& owner_;
+  const protocol_services& services_;
+  const peer_registry& peers_;
   std::unordered_map<std::uint64_t, revocable*> groups_;
   std::array<entry, most_revoked> revoked_{};
   std::size_t revocations_ = 0;             // all that there were

@@ -3,41 +3,44 @@
 
 #include <algorithm>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/groups/group_table.hpp"
+#include "proto/match/match.hpp"
 
 namespace weft::proto {
 
-void group_watch::begin(messenger& m, std::uint64_t group) {
+void group_watch::begin(const protocol_services& s, const group_table& all, std::uint64_t group) {
   std::uint64_t posted = 0;
   {
-    const runtime::engine::holder hold(m.engine());
-    posted = m.table().posted();
+    const runtime::engine::holder hold(s.engine);
+    posted = s.matcher.posted();
   }
-  (new group_watch(m, group, posted))->wait();
+  (new group_watch(s, all, group, posted))->wait();
 }
 
 /// On the background executor: then no progress lock is held when it ends.
-group_watch::group_watch(messenger& m, std::uint64_t group, std::uint64_t posted) noexcept
+group_watch::group_watch(const protocol_services& s, const group_table& all, std::uint64_t group,
+                         std::uint64_t posted) noexcept
     : timer([](operation& op) noexcept { static_cast<group_watch&>(op).look(); }),
-      messenger_(m),
+      services_(s),
+      all_(all),
       group_(group),
       posted_(posted) {
-  on = &m.engine().background();
+  on = &s.engine.background();
 }
 
 void group_watch::wait() noexcept {
-  when = messenger_.engine().now() + first_look * (1u << std::min(looks_, most_doublings));
-  messenger_.engine().start(*this);
+  when = services_.engine.now() + first_look * (1u << std::min(looks_, most_doublings));
+  services_.engine.start(*this);
 }
 
 void group_watch::look() noexcept {
   bool again = false;
   if (status == errc::ok || status == errc::out_of_memory) {
-    const runtime::engine::holder hold(messenger_.engine());
-    revocable* const group = messenger_.groups().find(group_);
+    const runtime::engine::holder hold(services_.engine);
+    revocable* const group = all_.find(group_);
     const bool last = ++looks_ == most_looks || status != errc::ok;
     again = group && group->on_watch(posted_, last);
-    posted_ = messenger_.table().posted();
+    posted_ = services_.matcher.posted();
   }
   if (!again) {
     delete this;

@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "proto/peer/peer_upkeep.hpp"
 #include "proto/select/select.hpp"
+#include "proto/services/upkeep.hpp"
 
 namespace weft::proto {
 
 unexpected_memory::unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit,
-                                     metrics& counts, peer_upkeep& upkeep) noexcept
+                                     metrics& counts, proto::upkeep& upkeep) noexcept
     : counts_(&counts),
       upkeep_(&upkeep),
       budget_(static_cast<std::int64_t>(std::min<std::size_t>(budget / credit_unit, 1u << 30))),

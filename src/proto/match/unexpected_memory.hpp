@@ -12,7 +12,7 @@
 
 namespace weft::proto {
 
-class peer_upkeep;
+class upkeep;
 
 /// Bounds the memory of messages that no receive has matched yet, over all peers of a context:
 /// peers get credit out of one budget. Owned by the messenger. Progress lock held only.
@@ -24,7 +24,7 @@ class unexpected_memory {
   /// \param counts outlives this
   /// \param upkeep grants to peers that wait what is given back; used after the constructor
   unexpected_memory(std::size_t budget, std::optional<std::size_t> fixed_credit, metrics& counts,
-                    peer_upkeep& upkeep) noexcept;
+                    proto::upkeep& upkeep) noexcept;
 
   /// Units that can still be granted to peers that have a window.
   std::uint32_t left() const noexcept {
@@ -50,7 +50,7 @@ class unexpected_memory {
 
  private:
   metrics* counts_;
-  peer_upkeep* upkeep_;
+  proto::upkeep* upkeep_;
   std::int64_t budget_;                 // units, for all peers
   std::int64_t left_;                   // units that can still be granted to peers
   std::optional<std::uint32_t> fixed_;  // units for each peer

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include "proto/frames/peer_number.hpp"
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer_registry.hpp"
+#include "proto/peer/protocol_tables.hpp"
 
 namespace weft::proto {
 
 namespace {
 std::string detail_of(detail::peer_name gone) {
-  const messenger& owner = gone.peer->owner();
-  const runtime::engine::holder hold(owner.engine());
+  const runtime::engine::holder hold(gone.peer->engine());
   if (gone.peer->id() == gone.id) return gone.peer->detail();
-  return make_error_code(owner.peers().why_gone(gone.id)).message();
+  return make_error_code(gone.peer->tables().peers.why_gone(gone.id)).message();
 }
 }  // namespace
 
@@ -87,10 +87,9 @@ std::string describe(const inbound_message& m) {
 }
 
 bool has_ended_so(detail::peer_name with, errc status) {
-  const messenger& owner = with.peer->owner();
-  const runtime::engine::holder hold(owner.engine());
+  const runtime::engine::holder hold(with.peer->engine());
   const bool same = with.peer->id() == with.id;
-  return (same ? with.peer->why() : owner.peers().why_gone(with.id)) == status;
+  return (same ? with.peer->why() : with.peer->tables().peers.why_gone(with.id)) == status;
 }
 
 std::string explain(const std::string& what, errc status, detail::peer_name with,

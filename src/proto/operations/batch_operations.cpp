@@ -28,7 +28,7 @@ bool send_many_operation::start() noexcept {
 /// Starts the first of those left, by itself.
 bool send_many_operation::start_next() noexcept {
   if (!request.to.peer) return send_operation::start();  // which refuses it
-  const runtime::engine::holder hold(request.to.peer->owner().engine());
+  const runtime::engine::holder hold(request.to.peer->engine());
   request.data = left_.front();
   size = sent = eager_end = 0;
   id = 0;

@@ -9,7 +9,7 @@
 namespace weft::proto {
 
 bool closed_operation::start() noexcept {
-  const runtime::engine::holder hold(peer_->owner().engine());
+  const runtime::engine::holder hold(peer_->engine());
   if (cancel_requested_) status = errc::stopped;
   const peer::state now = peer_->now();
   if (cancel_requested_ || now == peer::state::closed || now == peer::state::lost) return true;
@@ -20,15 +20,14 @@ bool closed_operation::start() noexcept {
     return true;
   }
   waiting_ = true;
-  peer_->owner().engine().pending(*this);
+  peer_->engine().pending(*this);
   return false;
 }
 
 void closed_operation::cancel() noexcept {
-  const runtime::engine::holder hold(peer_->owner().engine());
+  const runtime::engine::holder hold(peer_->engine());
   cancel_requested_ = true;
-  if (waiting_ && std::erase(peer_->closings, this) != 0)
-    peer_->owner().engine().end(*this, errc::stopped);
+  if (waiting_ && std::erase(peer_->closings, this) != 0) peer_->engine().end(*this, errc::stopped);
 }
 
 }  // namespace weft::proto

@@ -16,30 +16,24 @@ using detail::match_operation;
 namespace {
 
 /// Null: the operation names no peer.
-proto::messenger* messenger_of(const send_operation& op) noexcept {
-  return op.request.to.peer ? &op.request.to.peer->owner() : nullptr;
-}
-proto::messenger* messenger_of(const match_operation& op) noexcept {
-  return op.from ? &op.from->owner() : op.messenger;
+proto::receives* receives_of(const match_operation& op) noexcept {
+  if (op.from) return &op.from->tables().receives;
+  return op.messenger ? &op.messenger->receives() : nullptr;
 }
 
-/// Starts the operation by `begin`, unless it names no peer.
-template <class Operation, class Begin>
-bool start_with(Operation& op, Begin begin) noexcept {
-  proto::messenger* const at = messenger_of(op);
-  if (at) [[likely]]
-    return begin(*at);
+/// The operation names no peer, and ends.
+bool names_none(operation& op) noexcept {
   op.status = errc::invalid_argument;
   return true;
 }
 
 template <class Operation>
 void cancel_it(Operation& op) noexcept {
-  if (proto::messenger* const at = messenger_of(op)) at->cancel(op);
+  if (proto::receives* const at = receives_of(op)) at->cancel(op);
 }
 
 std::string explain_match(const match_operation& op, std::size_t room) {
-  if (!messenger_of(op)) return proto::explain_no_peer(op.tag.value);
+  if (!receives_of(op)) return proto::explain_no_peer(op.tag.value);
   return proto::explain(proto::describe(op), op.status, {op.from, op.from_id}, &op.got, room);
 }
 
@@ -51,50 +45,47 @@ bool send_request::try_held() const noexcept {
 }
 
 bool send_operation::start() noexcept {
-  return start_with(*this, [this](proto::messenger& m) {
-    const runtime::engine::holder hold(m.engine());
-    return request.to.peer->start(*this);
-  });
+  if (!request.to.peer) return names_none(*this);
+  const runtime::engine::holder hold(request.to.peer->engine());
+  return request.to.peer->start(*this);
 }
 bool send_operation::start_held() noexcept {
-  return start_with(*this, [this](proto::messenger&) { return request.to.peer->start(*this); });
+  return request.to.peer ? request.to.peer->start(*this) : names_none(*this);
 }
 void send_operation::cancel() noexcept {
   if (!request.to.peer) return;
-  const runtime::engine::holder hold(request.to.peer->owner().engine());
+  const runtime::engine::holder hold(request.to.peer->engine());
   request.to.peer->sender().cancel(*this);
 }
 std::string send_operation::explain() const {
-  if (!messenger_of(*this)) return proto::explain_no_peer(request.tag.value);
+  if (!request.to.peer) return proto::explain_no_peer(request.tag.value);
   return proto::explain(proto::describe(*this), status, request.to, nullptr, 0);
 }
 
 bool match_operation::withdraw() noexcept {
-  proto::messenger* const of = messenger_of(*this);
-  return of && of->withdraw(*this);
+  proto::receives* const at = receives_of(*this);
+  return at && at->withdraw(*this);
 }
 
 bool recv_operation::start_locked() noexcept {
-  return start_with(*this, [this](proto::messenger& m) {
-    const runtime::engine::holder hold(m.engine());
-    return m.start_held(*this);
-  });
+  if (!from && !messenger) return names_none(*this);
+  const runtime::engine::holder hold(from ? from->engine() : messenger->engine());
+  return start_held();
 }
 bool recv_operation::start_held() noexcept {
-  return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });
+  proto::receives* const at = receives_of(*this);
+  return at ? at->start_held(*this) : names_none(*this);
 }
 void recv_operation::cancel() noexcept { cancel_it(*this); }
 std::string recv_operation::explain() const { return explain_match(*this, into.size()); }
 
 bool claimed_operation::start() noexcept {
-  return start_with(*this, [this](proto::messenger& m) {
-    const runtime::engine::holder hold(m.engine());
-    return start_held();
-  });
+  if (!from) return names_none(*this);
+  const runtime::engine::holder hold(from->engine());
+  return start_held();
 }
 bool claimed_operation::start_held() noexcept {
-  return start_with(
-      *this, [this](proto::messenger&) { return proto::messenger::start_held(*this, *claimed_); });
+  return from ? proto::receives::start_held(*this, *claimed_) : names_none(*this);
 }
 std::string claimed_operation::explain() const {
   if (status == errc::invalid_argument) return "there is no message: it was received or discarded";
@@ -102,10 +93,12 @@ std::string claimed_operation::explain() const {
 }
 
 bool probe_operation::start() noexcept {
-  return start_with(*this, [this](proto::messenger& m) { return m.start(*this); });
+  proto::receives* const at = receives_of(*this);
+  return at ? at->start(*this) : names_none(*this);
 }
 bool probe_operation::start_held() noexcept {
-  return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });
+  proto::receives* const at = receives_of(*this);
+  return at ? at->start_held(*this) : names_none(*this);
 }
 void probe_operation::cancel() noexcept { cancel_it(*this); }
 std::string probe_operation::explain() const { return explain_match(*this, 0); }
@@ -113,10 +106,10 @@ std::string probe_operation::explain() const { return explain_match(*this, 0); }
 }  // namespace weft
 
 weft::claimed_message::~claimed_message() {
-  if (message_ && !from_.peer->owner().engine().is_inherited()) discard();
+  if (message_ && !from_.peer->engine().is_inherited()) discard();
 }
 
 void weft::claimed_message::discard() noexcept {
   if (proto::inbound_message* const m = std::exchange(message_, nullptr))
-    from_.peer->owner().discard(*m);
+    from_.peer->tables().receives.discard(*m);
 }

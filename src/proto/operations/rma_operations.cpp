@@ -51,7 +51,7 @@ namespace weft::detail {
 
 bool rma_operation::start() noexcept {
   if (!order.to.peer) return start_held();
-  const runtime::engine::holder hold(order.to.peer->owner().engine());
+  const runtime::engine::holder hold(order.to.peer->engine());
   return start_held();
 }
 
@@ -63,7 +63,7 @@ bool rma_operation::start_held() noexcept {
 
 void rma_operation::cancel() noexcept {
   if (!order.to.peer) return;
-  const runtime::engine::holder hold(order.to.peer->owner().engine());
+  const runtime::engine::holder hold(order.to.peer->engine());
   order.to.peer->cancel(*this);
 }
 

@@ -5,18 +5,26 @@
 
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/calls/call_table.hpp"
+#include "proto/peer/peer_registry.hpp"
+#include "proto/peer/peer_upkeep.hpp"
+#include "proto/peer/protocol_tables.hpp"
 #include "proto/rails/multi_rail_link.hpp"
 #include "proto/rma/rma.hpp"
 
 namespace weft::proto {
 
-peer::peer(messenger& owner, peer_id id)
-    : connection_(*this, owner, id),
-      receiver_(*this, writer_, rendezvous_receiver_, connection_),
-      writer_(connection_),
-      sender_(writer_, connection_),
-      rendezvous_receiver_(receiver_, writer_, connection_) {}
+peer::peer(const protocol_services& s, const protocol_tables& t, peer_id id)
+    : services_(s),
+      tables_(t),
+      engine_(s.engine),
+      matcher_(s.matcher),
+      counts_(s.counts),
+      connection_(*this, s.upkeep, id),
+      receiver_(s, t.calls, t.groups, *this, writer_, rendezvous_receiver_, connection_),
+      writer_(s, connection_),
+      sender_(s, writer_, connection_),
+      rendezvous_receiver_(s, receiver_, writer_, connection_) {}
 
 peer::~peer() = default;
 
@@ -24,7 +32,7 @@ peer::~peer() = default;
 /// over several links (on_fragment).
 bool peer::dispatch(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
-  runtime::call_tree* const tree = owner().engine().trace().tree();
+  runtime::call_tree* const tree = engine_.trace().tree();
   if (!tree) [[likely]]
     return take(h, x, data);
   const runtime::step taking(tree, "frame from", subject_of(id(), h, x));
@@ -77,9 +85,9 @@ bool peer::take(const frame_header& h, const frame_extension* x, const std::byte
     case frame_kind::released:
       return x && (!rma_parts() || rma_->on_frame(kind, h, *x, data));
     case frame_kind::call_stop:
-      return x && owner().calls().on_stop(*this, x->a);
+      return x && tables_.calls.on_stop(*this, x->a);
     case frame_kind::call_more:
-      return x && owner().calls().on_more(*this, x->a);
+      return x && tables_.calls.on_more(*this, x->a);
     case frame_kind::early:
       return x && sender_.on_early(data, h.size, x->a);
     case frame_kind::early_end:
@@ -124,8 +132,10 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
 
 /// Without memory for it, messages need their handshake.
 void peer::announce(recv_operation& op) noexcept {
-  if (!early_) early_.reset(new (std::nothrow) early_receives(writer_, connection_));
-  if (early_) early_->posted(op);
+  if (!early_) early_.reset(new (std::nothrow) early_receives(services_, writer_, connection_));
+  if (!early_) return;
+  early_->posted(op);
+  if (early_->gathers()) tables_.upkeep.add_early(*this);
 }
 
 bool peer::on_arrived(const frame_extension& x) noexcept {
@@ -136,8 +146,7 @@ bool peer::on_arrived(const frame_extension& x) noexcept {
 
 void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
   if (gone()) return;
-  const runtime::step ending(owner().engine().trace().tree(), "copy has ended, peer",
-                             {.peer = id()});
+  const runtime::step ending(engine_.trace().tree(), "copy has ended, peer", {.peer = id()});
   if ((cookie & rma_cookie_bit) != 0)
     rma_->initiator.on_transferred(static_cast<std::uint16_t>(cookie), well);
   else if ((cookie & put_cookie_bit) != 0)
@@ -148,7 +157,7 @@ void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
 
 void peer::on_chained(std::uint64_t cookie) noexcept {
   if (gone()) return;
-  if (runtime::call_tree* const tree = owner().engine().trace().tree())
+  if (runtime::call_tree* const tree = engine_.trace().tree())
     tree->note("chained frame to", {.peer = id()});
   if ((cookie & put_cookie_bit) != 0)
     sender_.rendezvous().on_chained(cookie & ~put_cookie_bit);
@@ -179,7 +188,7 @@ void peer::on_writable() noexcept {
 rma* peer::rma_parts() noexcept {
   if (rma_) return rma_.get();
   try {
-    rma_ = std::make_unique<rma>(writer_, connection_);
+    rma_ = std::make_unique<rma>(services_, tables_.regions, writer_, connection_);
   } catch (const std::bad_alloc&) {
     connection_.mark_failed();
   }
@@ -188,8 +197,8 @@ rma* peer::rma_parts() noexcept {
 
 bool peer::start(detail::rma_operation& op) noexcept {
   if (op.order.to.id != id())
-    op.status = owner().peers().why_gone(op.order.to.id);
-  else if (connection_.closing() || gone() || owner().is_ending())
+    op.status = tables_.peers.why_gone(op.order.to.id);
+  else if (connection_.closing() || gone() || services_.ending)
     op.status = connection_.refusal();
   else if (rma* const parts = rma_parts())
     return parts->initiator.start(op);

@@ -22,8 +22,8 @@
 
 namespace weft::proto {
 
-class messenger;
 struct calls_of_peer;
+struct protocol_tables;
 struct rma;
 
 /// The protocols with one peer: takes its frames and hands each to the right part; begins and ends
@@ -33,20 +33,28 @@ struct rma;
 /// (detail::peer_name). It begins at a cache line of its own, as everything large on a message's
 /// path does: the control plane makes the peers of all lanes, one after the other.
 class alignas(64) peer final : public transports::frame_sink,
-                               public std::enable_shared_from_this<peer> {
+                               public std::enable_shared_from_this<peer>,
+                               connection_host {
  public:
   using state = peer_connection::state;
 
   /// \throws std::bad_alloc
-  peer(messenger& owner, peer_id id);
+  peer(const protocol_services& s, const protocol_tables& t, peer_id id);
   ~peer();
 
-  messenger& owner() const noexcept { return connection_.owner(); }  ///< any thread
-  peer_id id() const noexcept { return connection_.id(); }           ///< any thread that owns it
+  // For operations, and for the layers above, which know of a context only its peer. Parts of the
+  // peer have been given what they use. Any thread.
+  const protocol_services& services() const noexcept { return services_; }
+  const protocol_tables& tables() const noexcept { return tables_; }
+  runtime::engine& engine() const noexcept { return engine_; }
+
+  peer_id id() const noexcept { return connection_.id(); }  ///< any thread that owns it
   state now() const noexcept { return connection_.now(); }
   bool gone() const noexcept { return connection_.gone(); }
   errc why() const noexcept { return connection_.why(); }
   const std::string& detail() const noexcept { return connection_.detail(); }
+  /// One line about the connection, for people. Any thread.
+  std::string describe() const;
 
   peer_connection& connection() noexcept { return connection_; }
   const peer_connection& connection() const noexcept { return connection_; }
@@ -130,10 +138,7 @@ class alignas(64) peer final : public transports::frame_sink,
   // For the messenger.
   peer* next_to_sweep = nullptr;
   peer* next_early = nullptr;
-  peer* starved_before = nullptr;  ///< among the peers that wait for the budget
-  peer* starved_after = nullptr;
   bool early_gathered = false;  ///< it is in the list of peers to which receives are announced
-  bool starved = false;         ///< it is in the list of peers that wait for the budget
   bool to_sweep = false;        ///< it is in the list of peers to sweep
   bool unreported = false;      ///< it was given up, and there was no memory to tell its process
 
@@ -161,8 +166,16 @@ class alignas(64) peer final : public transports::frame_sink,
   bool on_bye(const frame_extension* x) noexcept;
   bool on_good_bye() noexcept;
   bool on_bye_answer() noexcept;
+  void connect() noexcept override;
+  std::shared_ptr<void> keep_alive() noexcept override { return shared_from_this(); }
   protocol_coroutine say_bye() noexcept;
 
+  const protocol_services& services_;
+  const protocol_tables& tables_;
+  // Of the services, for the short path: one load each.
+  runtime::engine& engine_;
+  match_table& matcher_;
+  metrics& counts_;
   // This order keeps the fields that each frame needs together.
   peer_connection connection_;
   proto::receiver receiver_;

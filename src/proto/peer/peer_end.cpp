@@ -11,7 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/calls/call_table.hpp"
+#include "proto/frames/connector.hpp"
+#include "proto/peer/peer.hpp"
+#include "proto/peer/peer_upkeep.hpp"
+#include "proto/peer/protocol_tables.hpp"
 #include "proto/rma/rma.hpp"
 #include "proto/select/select.hpp"
 
@@ -19,7 +23,7 @@ namespace weft::proto {
 
 void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) {
   if (!writer_.takes_link()) return;
-  const runtime::step connecting(owner().engine().trace().tree(), "link to", {.peer = id()});
+  const runtime::step connecting(engine_.trace().tree(), "link to", {.peer = id()});
   connection_.opened(std::move(link));
   if (now() == state::closed) {  // to answer the peer's good-bye
     writer_.flush();
@@ -28,6 +32,13 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
   sender_.opened();
   writer_.flow().set_credit(credit);
   on_writable();
+}
+
+void peer::connect() noexcept { tables_.connections->connect(*this); }
+
+std::string peer::describe() const {
+  const runtime::engine::holder hold(engine_);
+  return tables_.connections ? tables_.connections->describe(*this) : std::string();
 }
 
 void peer::on_broken(errc why) noexcept {
@@ -49,7 +60,7 @@ void peer::on_broken(errc why) noexcept {
 void peer::fail(errc why, std::string_view detail) noexcept {
   const bool gives_up = !gone() && why != errc::closed;
   lose(why, detail);
-  if (gives_up) owner().upkeep().given_up(*this);
+  if (gives_up) tables_.upkeep.given_up(*this);
 }
 
 void peer::lose(errc why, std::string_view detail) noexcept {
@@ -64,12 +75,12 @@ void peer::lose(errc why, std::string_view detail) noexcept {
     rma_->target.fail();
   }
   writer_.end();
-  owner().calls().lose(*this);
+  tables_.calls.lose(*this);
   // Complete messages keep their part of the budget until they are received. Messages that will
   // never be complete are released in slices: there may be many.
   unexpected_queue::begin_sweep(unexpected);
-  if (!receiver_.sweep(messages_per_pass)) owner().upkeep().add_to_sweep(*this);
-  for (operation* op : std::exchange(closings, {})) owner().engine().end(*op);
+  if (!receiver_.sweep(messages_per_pass)) tables_.upkeep.add_to_sweep(*this);
+  for (operation* op : std::exchange(closings, {})) engine_.end(*op);
 }
 
 detail::time_point peer::oldest_stop() const noexcept {
@@ -98,7 +109,7 @@ bool peer::on_bye(const frame_extension* x) noexcept {
 bool peer::on_bye_answer() noexcept {
   if (!writer_.take_bye_answer()) return gone();
   fail(errc::closed, closed_by_this_side);
-  owner().connections().disconnected(*this);
+  tables_.connections->disconnected(*this);
   return true;
 }
 
@@ -118,14 +129,14 @@ bool peer::on_good_bye() noexcept {
                                 [this](const auto& e) { return writer_.add_last(e); });
   if (!kept || !writer_.add_last(thanks)) {
     // No memory for it: the end of the connection tells the peer.
-    owner().connections().disconnected(*this);
+    tables_.connections->disconnected(*this);
     return true;
   }
   // It found no space, or a link has to be made for it.
   if (connection_.link())
     writer_.flush();
   else if (needs_link)
-    owner().connections().connect(*this);
+    connect();
   return true;
 }
 
@@ -140,18 +151,19 @@ void peer::drop_link() noexcept {
 }
 
 void peer::shrink() noexcept {
-  receiver_ = proto::receiver(*this, writer_, rendezvous_receiver_, connection_);
-  rendezvous_receiver_ = rendezvous_receiver(receiver_, writer_, connection_);
-  sender_ = proto::sender(writer_, connection_);
+  receiver_ = proto::receiver(services_, tables_.calls, tables_.groups, *this, writer_,
+                              rendezvous_receiver_, connection_);
+  rendezvous_receiver_ = rendezvous_receiver(services_, receiver_, writer_, connection_);
+  sender_ = proto::sender(services_, writer_, connection_);
   rma_.reset();
   calls.reset();
   closings = {};
 }
 
 void peer::recycle_as(peer_id id) {
-  writer_ = frame_writer(connection_);
+  writer_ = frame_writer(services_, connection_);
   shrink();
-  connection_ = peer_connection(*this, owner(), id);
+  connection_ = peer_connection(*this, services_.upkeep, id);
 }
 
 }  // namespace weft::proto

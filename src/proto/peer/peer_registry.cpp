@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "proto/messenger/message_errors.hpp"
-#include "proto/messenger/messenger.hpp"
 
 namespace weft::proto {
 
@@ -55,7 +54,7 @@ std::shared_ptr<peer> peer_registry::make(peer_id id) {
   if (free_list_.empty()) collect();
   std::shared_ptr<peer> p;
   if (free_list_.empty()) {
-    p = std::make_shared<peer>(messenger_, id);
+    p = std::make_shared<peer>(services_, tables_, id);
   } else {
     free_list_.back()->recycle_as(id);
     p = std::move(free_list_.back());

@@ -23,7 +23,8 @@ namespace weft::proto {
 /// take the progress lock themselves; for the others it must be held.
 class peer_registry {
  public:
-  peer_registry(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
+  peer_registry(const protocol_services& s, const protocol_tables& t) noexcept
+      : services_(s), tables_(t), engine_(s.engine) {}
 
   /// The peer with that number; made if it is new. Any thread. \throws std::bad_alloc
   std::shared_ptr<peer> at(peer_id id);
@@ -70,7 +71,8 @@ class peer_registry {
   std::shared_ptr<peer> make(peer_id id);
   void collect();
 
-  messenger& messenger_;
+  const protocol_services& services_;
+  const protocol_tables& tables_;
   runtime::engine& engine_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
   std::vector<std::shared_ptr<peer>> free_list_;  // gone, to be used for other peers

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/frames/connector.hpp"
+#include "proto/match/unexpected_memory.hpp"
+#include "proto/peer/peer_registry.hpp"
+#include "proto/peer/protocol_tables.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {
@@ -32,12 +35,12 @@ unsigned peer_upkeep::poll() noexcept {
 /// Each gets what it needs to go on, as long as there is something.
 void peer_upkeep::grant() noexcept {
   has_budget_ = false;
-  while (starved_.first && messenger_.memory().left() != 0) {
-    peer& p = *starved_.first;
-    if (p.writer().flow().is_used_up())
-      p.writer().grow_window();
+  while (starved_.first && services_.memory.left() != 0) {
+    frame_writer& w = *starved_.first;
+    if (w.flow().is_used_up())
+      w.grow_window();
     else
-      note_starved(p, false);  // messages of its were received meanwhile
+      note_starved(w, false);  // messages of its were received meanwhile
   }
   update_busy();
 }
@@ -71,7 +74,7 @@ detail::time_point peer_upkeep::note_stop() noexcept {
 
 /// \param stopped when the operation was stopped that is the next one to be overdue
 void peer_upkeep::look_again(detail::time_point stopped) noexcept {
-  look_at_ = stopped + messenger_.settings().stop_timeout;
+  look_at_ = stopped + services_.settings.stop_timeout;
   worth_polling = true;
   if (std::exchange(alarm_.is_set, true)) return;
   alarm_.when = look_at_;
@@ -96,10 +99,10 @@ unsigned peer_upkeep::fail_overdue() noexcept {
   const detail::time_point now = engine_.now();
   if (now < look_at_) return 0;
   look_at_ = detail::time_point::max();
-  const std::chrono::nanoseconds limit = messenger_.settings().stop_timeout;
+  const std::chrono::nanoseconds limit = services_.settings.stop_timeout;
   detail::time_point oldest = detail::time_point::max();
   unsigned failed = 0;
-  messenger_.peers().for_each([&](peer& p) {
+  tables_.peers.for_each([&](peer& p) {
     const detail::time_point stopped = p.oldest_stop();
     if (stopped > now - limit) {
       oldest = std::min(oldest, stopped);
@@ -118,7 +121,7 @@ unsigned peer_upkeep::fail_overdue() noexcept {
 void peer_upkeep::fail_marked() noexcept {
   has_marked_ = false;
   update_busy();
-  messenger_.peers().for_each([](peer& p) {
+  tables_.peers.for_each([](peer& p) {
     const errc why = p.connection().marked_failure();
     if (why == errc::ok) return;
     p.fail(why, why == errc::out_of_memory ? "no memory for what it must be told"
@@ -130,7 +133,7 @@ void peer_upkeep::fail_marked() noexcept {
 /// freed some.
 void peer_upkeep::given_up(peer& p) noexcept {
   try {
-    messenger_.connections().given_up(p);
+    tables_.connections->given_up(p);
     p.unreported = false;
   } catch (const std::bad_alloc&) {
     p.unreported = has_unreported_ = true;
@@ -141,7 +144,7 @@ void peer_upkeep::given_up(peer& p) noexcept {
 void peer_upkeep::report_failures() noexcept {
   has_unreported_ = false;
   update_busy();
-  messenger_.peers().for_each([this](peer& p) {
+  tables_.peers.for_each([this](peer& p) {
     if (p.unreported) given_up(p);
   });
 }

@@ -10,36 +10,22 @@
 #include <weft/transport/pollable.hpp>
 
 #include "proto/peer/peer.hpp"
+#include "proto/services/services.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 #include "runtime/progress/engine.hpp"
 
 namespace weft::proto {
 
-class messenger;
-
 /// Work for peers that cannot be done where its cause is found, or not at once: long transfers take
 /// turns, marked peers fail, as do those that do not let go of what was stopped, messages of peers
 /// that have gone are released in slices. Owned by the messenger, polled by the engine. Progress
 /// lock held only.
-class peer_upkeep final : public pollable {
+class peer_upkeep final : public pollable, public upkeep {
  public:
-  peer_upkeep(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
+  peer_upkeep(const protocol_services& s, const protocol_tables& t) noexcept
+      : services_(s), tables_(t), engine_(s.engine) {}
 
-  /// Lets other peers use the engine before a long transfer goes on: `co_await yield()`.
-  struct yield_waiter : waiter {
-    peer_upkeep& upkeep;
-    explicit yield_waiter(peer_upkeep& u) noexcept : upkeep(u) {}
-    void await_suspend(std::coroutine_handle<> h) noexcept {
-      self = h;
-      upkeep.yielded_.add(*this);
-      upkeep.worth_polling = true;
-    }
-    void await_resume() const noexcept {}
-  };
-  yield_waiter yield() noexcept { return yield_waiter(*this); }
-
-  /// A peer is to fail at the next pass.
-  void note_marked() noexcept {
+  void note_marked() noexcept override {
     has_marked_ = true;
     owe_pass();
   }
@@ -57,22 +43,15 @@ class peer_upkeep final : public pollable {
     p.next_early = std::exchange(early_, &p);
     worth_polling = true;
   }
-  /// That peer has used up its credit, and the budget has no more for it; or does not wait any
-  /// more.
-  void note_starved(peer& p, bool waits) noexcept {
-    if (std::exchange(p.starved, waits) == waits) return;
-    waits ? starved_.add(p) : starved_.remove(p);
+  void note_starved(frame_writer& w, bool waits) noexcept override {
+    if (std::exchange(w.starved, waits) == waits) return;
+    waits ? starved_.add(w) : starved_.remove(w);
   }
-  /// The budget has units again: peers that wait are granted them in the next pass.
-  void note_budget() noexcept {
+  void note_budget() noexcept override {
     if (starved_.first && !std::exchange(has_budget_, true)) owe_pass();
   }
-  /// An operation was stopped, or a region ends, and waits for what its peer does. If it has not
-  /// ended after messenger_settings::stop_timeout, the peer fails. \return now, to be kept for
-  ///   peer::oldest_stop
-  detail::time_point note_stop() noexcept;
-  /// One more peer, or one fewer, has unsent frames (frame_writer::unsent).
-  void has_unsent(bool one_more) noexcept;
+  detail::time_point note_stop() noexcept override;
+  void has_unsent(bool one_more) noexcept override;
   /// The context ends: close_all releases the messages.
   void stop_sweeping() noexcept;
 
@@ -83,6 +62,10 @@ class peer_upkeep final : public pollable {
   void wake_peer() noexcept override {}
 
  private:
+  void add_yielded(waiter& w) noexcept override {
+    yielded_.add(w);
+    worth_polling = true;
+  }
   /// A pass has work here, although no operation may be outstanding.
   void owe_pass() noexcept {
     worth_polling = true;
@@ -112,13 +95,14 @@ class peer_upkeep final : public pollable {
     to_sweep_ = to_sweep_->next_to_sweep;
   }
 
-  messenger& messenger_;
+  const protocol_services& services_;
+  const protocol_tables& tables_;
   runtime::engine& engine_;
   waiters yielded_;
   bool has_marked_ = false;
   bool has_unreported_ = false;  // connector::given_up had no memory for some peer
   bool has_budget_ = false;      // it may be granted to those that wait
-  linked<peer, &peer::starved_before, &peer::starved_after> starved_;
+  linked<frame_writer, &frame_writer::starved_before, &frame_writer::starved_after> starved_;
   peer* to_sweep_ = nullptr;  // the first of those
   peer* early_ = nullptr;     // the first peer to which receives are announced
   std::size_t unsent_ = 0;    // peers with unsent frames

@@ -5,7 +5,11 @@
 
 #include <weft/operations/batches.hpp>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/eager/accept_whole.hpp"
+#include "proto/match/match.hpp"
+#include "proto/peer/peer.hpp"
+#include "proto/peer/peer_registry.hpp"
+#include "proto/peer/protocol_tables.hpp"
 #include "proto/select/select.hpp"
 #include "runtime/os/small_copy.hpp"
 
@@ -46,16 +50,15 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
     return false;
   if (returned != 0) flow.returned(returned);
   flow.spend(units_of(data.size()));
-  metrics& n = owner().counts();
-  ++n.messages_sent;
-  n.bytes_sent += data.size();
+  ++counts_.messages_sent;
+  counts_.bytes_sent += data.size();
   return true;
 }
 
 /// A signal that no control frame is before: without credit, also ahead of messages that wait.
 inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immediate) noexcept {
   if (to != id() || now() != state::open || connection_.closing() || !writer_.controls().empty() ||
-      early_ || !owner().sends_shortly()) [[unlikely]]
+      early_ || !services_.sends_shortly) [[unlikely]]
     return false;
   const std::uint16_t returned = writer_.flow().for_next_frame();
   const frame_header h{0, 0, static_cast<std::uint8_t>(frame_kind::signal),
@@ -64,14 +67,14 @@ inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immed
   if (connection_.link()->send_contiguous(h, &x, nullptr) != post::done) [[unlikely]]
     return false;
   if (returned != 0) writer_.flow().returned(returned);
-  ++owner().counts().messages_sent;
+  ++counts_.messages_sent;
   return true;
 }
 
 bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
                            std::uint64_t immediate) noexcept {
   if (send_small(to, tag, data, immediate, sender_.short_end())) return true;
-  return sender_.early() && owner().sends_shortly() && send_counted(to, tag, data, immediate);
+  return sender_.early() && services_.sends_shortly && send_counted(to, tag, data, immediate);
 }
 
 /// The same where each message counts for early receives, so that the short path is closed.
@@ -91,6 +94,11 @@ bool peer::start(send_operation& op) noexcept {
   if (request.mode == send_mode::signal && !op.cancel_requested &&
       send_signal(request.to.id, request.tag.value, request.immediate))
     return true;
+  if (request.to.id != id()) {
+    op.status = tables_.peers.why_gone(request.to.id);
+    return true;
+  }
+  if (early_) early_->flush();
   return sender_.start(op);
 }
 
@@ -100,26 +108,20 @@ template <class Copy>
 inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
                               const std::byte* data, Copy copy) noexcept {
   const std::uint32_t size = h.size;
-  messenger& to = owner();
   match_operation* const m =
-      to.table().take_match_if(this, h.tag, [size](const match_operation& found) {
+      matcher_.take_match_if(this, h.tag, [size](const match_operation& found) {
         return (found.special & ~match_operation::takes_more) == 0 &&
                size <= static_cast<const recv_operation&>(found).into.front().size();
       });
   if (!m) [[unlikely]]
     return dispatch(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
-  // Before the copy, after which the compiler would read the frame again.
-  op.got = {id(), {h.tag}, size, x ? x->immediate : 0};
+  accept_whole(op, {id(), {h.tag}, size, x ? x->immediate : 0}, counts_, writer_.flow());
   copy(op.into.front().data(), data, size);
-  metrics& n = to.counts();
-  ++n.messages_received;
-  n.bytes_received += size;
-  writer_.flow().pass(units_of(size));
   if (op.stays()) [[unlikely]]
     static_cast<recv_many_operation&>(op).advance();
   else
-    to.engine().end_at_home(op);
+    engine_.end_at_home(op);
   return !writer_.flow().must_return() && h.credit == 0 ? true : writer_.settle(h.credit);
 }
 
@@ -146,34 +148,34 @@ bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag
                                   std::uint64_t immediate) noexcept {
   if (!to) [[unlikely]]
     return false;
-  if (!to->owner().engine().try_enter_leading()) return false;
+  if (!to->engine().try_enter_leading()) return false;
   const bool sent = to->send_small(id, tag, data, immediate, to->sender_.short_end());
-  to->owner().engine().leave_leading();
+  to->engine().leave_leading();
   return sent;
 }
 
 bool weft::detail::try_send_signal(proto::peer* to, peer_id id, std::uint64_t tag,
                                    std::uint64_t immediate) noexcept {
-  if (!to || !to->owner().engine().try_enter_leading()) return false;
+  if (!to || !to->engine().try_enter_leading()) return false;
   const bool sent = to->send_signal(id, tag, immediate);
-  to->owner().engine().leave_leading();
+  to->engine().leave_leading();
   return sent;
 }
 
 /// Most receives are posted by the leader, before their message comes, to a living peer.
 bool weft::recv_operation::start() noexcept {
-  if (!from || !from->owner().posts_shortly()) [[unlikely]]
+  if (!from || !from->services().posts_shortly) [[unlikely]]
     return start_locked();
-  proto::messenger& owner = from->owner();
-  runtime::engine& engine = owner.engine();
+  const proto::protocol_services& services = from->services();
+  runtime::engine& engine = services.engine;
   if (!engine.try_enter_leading()) [[unlikely]]
     return start_locked();
   if (from->id() != from_id || from->gone() || cancel_requested || on ||
-      !owner.table().none_arrived()) [[unlikely]] {
+      !services.matcher.none_arrived()) [[unlikely]] {
     engine.leave_leading();
     return start_locked();
   }
-  owner.table().post(*this);
+  services.matcher.post(*this);
   engine.pending_at_home();
   if (!engine.expects_pending_at_home()) [[unlikely]]
     return engine.leave_computing();
@@ -183,11 +185,11 @@ bool weft::recv_operation::start() noexcept {
 
 std::size_t weft::detail::try_send_several(proto::peer* to, peer_id id, std::uint64_t tag,
                                            std::span<const const_buffer> messages) noexcept {
-  if (!to || !to->owner().engine().try_enter_leading()) return 0;
+  if (!to || !to->engine().try_enter_leading()) return 0;
   std::size_t sent = 0;
   while (sent != messages.size() &&
          to->send_small(id, tag, messages[sent], 0, to->sender_.short_end()))
     ++sent;
-  to->owner().engine().leave_leading();
+  to->engine().leave_leading();
   return sent;
 }

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {
@@ -43,7 +43,10 @@ transports::traits common(const std::vector<transports::traits>& rails) {
 }  // namespace
 
 multi_rail_link::multi_rail_link(peer& p, const std::vector<transports::traits>& rails)
-    : multi_rail_traits{common(rails)}, link(multi_rail_traits::own), peer_(p) {
+    : multi_rail_traits{common(rails)},
+      link(multi_rail_traits::own),
+      services_(p.services()),
+      peer_(p) {
   for (std::size_t i = 0; i != std::min(rails.size(), most_links); ++i)
     rails_.push_back(std::make_unique<rail>(*this, i));
   peer_.connection().use(this);
@@ -84,7 +87,7 @@ void multi_rail_link::lose(rail& l) noexcept {
     std::list<item>& to = i.fragment() ? fragments_again_ : ordered_again_;
     to.splice(to.end(), l.unconsumed, l.unconsumed.begin());
   }
-  if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
+  if (alive() && !peer_.gone()) ++services_.counts.links_lost;
 }
 
 /// The rail broke on this side, possibly where frames were only received. The other side may not
@@ -125,7 +128,7 @@ multi_rail_link::rail* multi_rail_link::best() noexcept {
 
 /// The rail for a fragment.
 multi_rail_link::rail* multi_rail_link::choose(std::uint64_t size, std::uint64_t left) noexcept {
-  const detail::time_point now = peer_.owner().engine().now();
+  const detail::time_point now = services_.engine.now();
   std::array<link_load, most_links> loads;
   for (std::size_t i = 0; i != rails_.size(); ++i) {
     rail& l = *rails_[i];
@@ -153,7 +156,7 @@ post multi_rail_link::put_on(rail& l, std::list<item>& what) noexcept {
   l.full = answer == post::busy || answer == post::posted;
   if (answer == post::busy || answer == post::failed) return answer;
   l.works = true;
-  i.posted = peer_.owner().engine().now();
+  i.posted = services_.engine.now();
   if (i.fragment()) l.in_flight += i.header.size;
   l.unconsumed.splice(l.unconsumed.end(), what);
   return answer;
@@ -170,7 +173,7 @@ bool multi_rail_link::send_again(std::list<item>& which) noexcept {
     what.splice(what.end(), which, which.begin());
     const post answer = put_on(*l, what);
     which.splice(which.begin(), what);  // if no rail took it
-    if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
+    if (answer == post::done || answer == post::posted) ++services_.counts.frames_sent_again;
   }
   return true;
 }
@@ -331,10 +334,10 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
 
 void multi_rail_link::measure(rail& l, std::uint64_t bytes, detail::time_point since) noexcept {
   l.in_flight -= bytes;
-  metrics& counts = peer_.owner().counts();
+  metrics& counts = services_.counts;
   counts.striped_bytes += bytes;
   if (l.number != 0) counts.striped_bytes_other_links += bytes;
-  l.last_progress = peer_.owner().engine().now();
+  l.last_progress = services_.engine.now();
   const double took = std::chrono::duration<double>(l.last_progress - since).count();
   l.bytes = l.bytes * older_weigh + static_cast<double>(bytes);
   l.seconds = l.seconds * older_weigh + std::max(took, 1e-9);

@@ -13,6 +13,7 @@
 #include <weft/transport/transport.hpp>
 
 #include "proto/frames/frames.hpp"
+#include "proto/services/services.hpp"
 #include "proto/support/number_set.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
@@ -176,6 +177,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   transports::post not_now() noexcept;
   void go_on() noexcept;
 
+  const protocol_services& services_;
   peer& peer_;
   std::vector<std::unique_ptr<rail>> rails_;
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/peer/peer.hpp"
 #include "proto/rails/multi_rail_link.hpp"
 
 namespace weft::proto {
@@ -61,7 +61,7 @@ bool multi_rail_link::deliver_early(std::size_t most) noexcept {
 }
 
 protocol_coroutine multi_rail_link::deliver_later(std::shared_ptr<peer> p) noexcept {
-  co_await p->owner().upkeep().yield();
+  co_await services_.upkeep.yield();
   if (p->connection().several() != this) co_return;  // the link has ended
   delivering_later_ = false;
   if (!deliver_early(frames_at_once))

@@ -3,22 +3,21 @@
 
 #include <algorithm>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/match/match.hpp"
 
 namespace weft::proto {
 
 using detail::match_operation;
 
 void early_receives::posted(recv_operation& op) noexcept {
-  messenger& owner = connection_->owner();
   // A peer without its first credit could not tell what `a` says.
   if (!connection_->is_open() || connection_->several() || writer_->flow().window() == 0 ||
       waiting_ == most_early)
     return;
-  const std::size_t eager = owner.settings().eager_limit_over(connection_->link()->traits());
+  const std::size_t eager = services_->settings.eager_limit_over(connection_->link()->traits());
   const std::size_t room = op.into.size();
   if (!op.tag.exact() || op.tag.value >= first_reserved_tag || op.stays() || room <= eager ||
-      !owner.table().is_foreseen(op))
+      !services_->matcher.is_foreseen(op))
     return;
   if (gathered_ == early_in_frame) flush();
   if (gathered_ == early_in_frame) return;  // the link has no room
@@ -27,7 +26,6 @@ void early_receives::posted(recv_operation& op) noexcept {
   next_[gathered_++] = {op.tag.value, room, op.early_number};
   ++waiting_;
   if (gathered_ == early_in_frame) flush();
-  if (gathered_ != 0) owner.upkeep().add_early(connection_->peer());
 }
 
 void early_receives::forget(match_operation& op, bool take_back) noexcept {

@@ -21,11 +21,14 @@ namespace weft::proto {
 /// connection. Progress lock held only. docs/adr/0041-early-receives.md.
 class early_receives {
  public:
-  early_receives(frame_writer& w, peer_connection& c) noexcept : writer_(&w), connection_(&c) {}
+  early_receives(const protocol_services& s, frame_writer& w, peer_connection& c) noexcept
+      : services_(&s), writer_(&w), connection_(&c) {}
 
   /// A receive was posted. It is not announced if an earlier one that is not announced could take
   /// its message.
   void posted(recv_operation& op) noexcept;
+  /// Whether some have been gathered, which `flush` sends.
+  bool gathers() const noexcept { return gathered_ != 0; }
   /// An announced receive has met a message, or waits no more for another reason.
   void matched(detail::match_operation& op) noexcept { forget(op, false); }
   void stopped(detail::match_operation& op) noexcept { forget(op, true); }
@@ -38,6 +41,7 @@ class early_receives {
  private:
   void forget(detail::match_operation& op, bool take_back) noexcept;
 
+  const protocol_services* services_;
   frame_writer* writer_;
   peer_connection* connection_;
   std::uint64_t last_ = 0;    // number of the last one

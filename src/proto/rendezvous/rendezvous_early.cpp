@@ -12,7 +12,7 @@
 // The receiver matches as always. If no receive is there, it drops the payload, and asks for it
 // when a receive has met the message (cts: rendezvous_receiver.cpp). So the sender keeps the
 // message until the answer.
-#include "proto/messenger/messenger.hpp"
+#include "proto/eager/receiver.hpp"
 
 namespace weft::proto {
 
@@ -40,7 +40,7 @@ bool rendezvous_receiver::on_early(const frame_header& h, const frame_extension&
     return false;
   m->take(data, h.size);
   if (!m->whole()) return true;
-  ++connection_->owner().counts().rendezvous_early;
+  ++services_->counts.rendezvous_early;
   end_early(*m);
   return true;
 }

@@ -11,7 +11,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/eager/receiver.hpp"
+#include "proto/rendezvous/rendezvous_sender.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {
@@ -21,7 +22,7 @@ using transports::post;
 void rendezvous_sender::expose(outbound_message& m) noexcept {
   transports::link& link = *connection_->link();
   if (m.op->request.data.single() &&
-      offers_read(connection_->owner().settings().rendezvous, link.prefers_put(m.op->size)))
+      offers_read(services_->settings.rendezvous, link.prefers_put(m.op->size)))
     m.exposed = link.expose(m.op->request.data.front());
 }
 
@@ -41,11 +42,12 @@ bool rendezvous_receiver::get(inbound_message& m) noexcept {
   if (m.read_id != 0) {
     const remote_address from{m.at.region, m.at.offset + m.arrived};
     answer = connection_->link()->get(m.into, from, wanted - m.arrived, m.read_id);
-    if (runtime::call_tree* const tree = connection_->owner().engine().trace().tree()) [[unlikely]]
+    if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
       tree->note(answer == post::posted ? "copy begins" : "copy in one step, or none",
                  {.bytes = wanted - m.arrived});
     if (answer == post::posted) {
-      chain_fin(*connection_, m.read_id, frame_kind::fin_ack, m.sender_id);
+      chain_fin(services_->settings.chained, *connection_->link(), m.read_id, frame_kind::fin_ack,
+                m.sender_id);
       return true;
     }
     reads_.erase(std::exchange(m.read_id, local_id{0}));
@@ -79,7 +81,7 @@ void rendezvous_receiver::on_chained(std::uint64_t id) noexcept {
 
 void rendezvous_receiver::has_read(inbound_message& m) noexcept {
   m.arrived = m.total;
-  ++connection_->owner().counts().rendezvous_gets;
+  ++services_->counts.rendezvous_gets;
   if (!m.told) writer_->send_control(frame_kind::fin_ack, m.sender_id);
   receiver_->finish(m);
 }

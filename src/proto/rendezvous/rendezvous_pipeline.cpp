@@ -13,7 +13,8 @@
 // behind which the receiver's id is free.
 #include <utility>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/eager/receiver.hpp"
+#include "proto/rendezvous/rendezvous_sender.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {

@@ -10,8 +10,8 @@
 //   the send has ended
 //
 // A put that fails falls back to frames (rendezvous_pipeline.cpp).
-
-#include "proto/messenger/messenger.hpp"
+#include "proto/eager/receiver.hpp"
+#include "proto/rendezvous/rendezvous_sender.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {
@@ -22,7 +22,7 @@ post rendezvous_sender::put(outbound_message& m) noexcept {
   const send_operation& op = *m.op;
   const std::uint64_t where = m.extension.immediate;
   if (!connection_->is_open() || where == 0 || m.stop_data || op.sent == op.size ||
-      !takes_write(connection_->owner().settings().rendezvous))
+      !takes_write(services_->settings.rendezvous))
     return post::failed;
   remote_address to = remote_address::unpack(where);
   to.offset += op.sent;
@@ -30,14 +30,15 @@ post rendezvous_sender::put(outbound_message& m) noexcept {
   transports::link& link = *connection_->link();
   const post taken = link.put(rest, to, op.size - op.sent, put_cookie_bit | op.id);
   m.putting = taken == post::posted;
-  if (runtime::call_tree* const tree = connection_->owner().engine().trace().tree()) [[unlikely]]
+  if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
     tree->note(m.putting ? "copy begins" : "copy in one step, or none",
                {.bytes = op.size - op.sent});
   m.told = m.putting && link.traits().fails_in_order;
   if (m.told)
     writer_->send_control(frame_kind::fin, m.receiver_id());
   else if (m.putting)
-    chain_fin(*connection_, put_cookie_bit | op.id, frame_kind::fin, m.receiver_id());
+    chain_fin(services_->settings.chained, link, put_cookie_bit | op.id, frame_kind::fin,
+              m.receiver_id());
   return taken;
 }
 
@@ -75,7 +76,7 @@ bool rendezvous_receiver::on_fin(const frame_extension& x) noexcept {
   inbound_message* const m = asked_.find(x.a);
   if (!m || !m->eager_done || !m->expected) return false;
   m->arrived = m->total;
-  ++connection_->owner().counts().rendezvous_puts;
+  ++services_->counts.rendezvous_puts;
   receiver_->finish(*m);
   return true;
 }

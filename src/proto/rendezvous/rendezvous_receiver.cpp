@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/messenger/messenger.hpp"
-#include "proto/select/select.hpp"
+#include "proto/eager/receiver.hpp"
+#include "proto/select/scheme_costs.hpp"
 
 namespace weft::proto {
 
@@ -37,7 +37,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
     if (asked_.none()) connection_->mark_failed();
     return;
   }
-  ++connection_->owner().counts().rendezvous;
+  ++services_->counts.rendezvous;
   writer_->send_control(frame_kind::cts, m.sender_id, m.id,
                         scheme == payload_scheme::put ? expect(m) : 0);
   if (m.whole() && m.eager_done) receiver_->finish(m);
@@ -47,7 +47,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
 payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
   const transports::link& link = *connection_->link();
   payload_facts known;
-  known.wanted = connection_->owner().settings().rendezvous;
+  known.wanted = services_->settings.rendezvous;
   known.readable = m.readable;
   const auto prefers = m.readable ? link.prefers_get(m.at, m.total) : transports::preference::no;
   m.measured = prefers == transports::preference::measured && m.receive && m.total <= m.room &&
@@ -56,9 +56,9 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
   if (m.measured) {
     // Once: it is asked again while the eager data still comes.
     if (m.fetched_at == detail::time_point{}) {
-      m.fetched_at = connection_->owner().engine().now();
+      m.fetched_at = services_->engine.now();
       m.payload = m.total - m.arrived;
-      scheme_costs& costs = connection_->owner().costs().of(link.traits().name);
+      scheme_costs& costs = services_->costs.of(link.traits().name);
       m.by_get = costs.choose(m.total, asked_.size() + reads_.size()) == payload_scheme::get;
     }
     known.prefers_get = m.by_get;
@@ -74,7 +74,7 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
 void rendezvous_receiver::ended(inbound_message& m) noexcept {
   if (!std::exchange(m.measured, false) || m.given_up || m.payload == 0 || !connection_->is_open())
     return;
-  const detail::time_point now = connection_->owner().engine().now();
+  const detail::time_point now = services_->engine.now();
   const detail::time_point before = std::exchange(last_end_, now);
   const std::size_t others = asked_.size() + reads_.size() - (m.id != 0 ? 1 : 0);
   std::uint64_t bytes = m.payload;
@@ -84,9 +84,7 @@ void rendezvous_receiver::ended(inbound_message& m) noexcept {
     took = now - m.requested_at;
     if (m.fetched_at > m.begun_at) took -= m.fetched_at - m.begun_at;
   }
-  connection_->owner()
-      .costs()
-      .of(connection_->link()->traits().name)
+  services_->costs.of(connection_->link()->traits().name)
       .note(m.by_get ? payload_scheme::get : payload_scheme::frames, m.total, bytes, took);
 }
 

@@ -20,8 +20,9 @@ enum class payload_scheme : std::uint8_t;
 /// rendezvous_pipeline.cpp. Part of a peer. Progress lock held only.
 class rendezvous_receiver {
  public:
-  rendezvous_receiver(receiver& r, frame_writer& w, peer_connection& c) noexcept
-      : receiver_(&r), writer_(&w), connection_(&c) {}
+  rendezvous_receiver(const protocol_services& s, receiver& r, frame_writer& w,
+                      peer_connection& c) noexcept
+      : services_(&s), receiver_(&r), writer_(&w), connection_(&c) {}
 
   /// Answers an rts: reads the rest without the sender's help where that is better, else requests
   /// it (cts). Called again for each eager frame that follows, until the rts has been answered.
@@ -94,6 +95,7 @@ class rendezvous_receiver {
   void has_read(inbound_message& m) noexcept;
   std::uint64_t expect(inbound_message& m) noexcept;
 
+  const protocol_services* services_;
   receiver* receiver_;
   frame_writer* writer_;
   peer_connection* connection_;

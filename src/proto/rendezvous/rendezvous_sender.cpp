@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "proto/messenger/messenger.hpp"
 #include "proto/select/select.hpp"
 
 namespace weft::proto {
@@ -14,8 +13,8 @@ bool rendezvous_sender::take_number(outbound_message& m) noexcept {
   // first.
   if (m.op->id == 0 && messages_.none()) connection_->mark_failed();
   if (m.op->id != 0 && m.op->rendezvous)
-    connection_->owner().engine().trace().begin(runtime::trace::kind::send_rendezvous,
-                                                connection_->id(), m.op->id, m.op->size);
+    services_->engine.trace().begin(runtime::trace::kind::send_rendezvous, connection_->id(),
+                                    m.op->id, m.op->size);
   return m.op->id != 0;
 }
 
@@ -25,8 +24,7 @@ bool rendezvous_sender::end(outbound_message& m) noexcept {
   if (id == 0) return false;
   messages_.erase(id);
   if (m.op->rendezvous)
-    connection_->owner().engine().trace().end(runtime::trace::kind::send_rendezvous,
-                                              connection_->id(), id);
+    services_->engine.trace().end(runtime::trace::kind::send_rendezvous, connection_->id(), id);
   return true;
 }
 
@@ -61,10 +59,10 @@ void rendezvous_sender::fail() noexcept {
   });
 }
 
-void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,
+void chain_fin(chained_fin wanted, transports::link& link, std::uint64_t cookie, frame_kind kind,
                std::uint64_t id) noexcept {
-  if (chains(c.owner().settings().chained, c.link()->traits()))
-    c.link()->chain(cookie, header_of(kind, 0, 0, transports::has_extension), {id, 0, 0});
+  if (chains(wanted, link.traits()))
+    link.chain(cookie, header_of(kind, 0, 0, transports::has_extension), {id, 0, 0});
 }
 
 }  // namespace weft::proto

@@ -45,8 +45,8 @@ struct outbound_message {
 /// steps. Progress lock held only.
 class rendezvous_sender {
  public:
-  explicit rendezvous_sender(frame_writer& w, peer_connection& c) noexcept
-      : connection_(&c), writer_(&w) {}
+  rendezvous_sender(const protocol_services& s, frame_writer& w, peer_connection& c) noexcept
+      : services_(&s), connection_(&c), writer_(&w) {}
 
   /// Gives the message the number that the peer names in its answer: op.id. For a rendezvous this
   /// is its beginning in the trace. \return false: no number is free
@@ -115,6 +115,7 @@ class rendezvous_sender {
   void fail() noexcept;
 
  private:
+  const protocol_services* services_;
   peer_connection* connection_;
   frame_writer* writer_;
   id_table<outbound_message> messages_;
@@ -122,7 +123,7 @@ class rendezvous_sender {
 };
 
 /// Has the link tell the peer of the end of a copy by itself, if it can and the settings want that.
-void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,
+void chain_fin(chained_fin wanted, transports::link& link, std::uint64_t cookie, frame_kind kind,
                std::uint64_t id) noexcept;
 
 }  // namespace weft::proto

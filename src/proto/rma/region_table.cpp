@@ -7,7 +7,6 @@
 #include <weft/error.hpp>
 
 #include "proto/frames/frames.hpp"
-#include "proto/messenger/messenger.hpp"
 #include "runtime/os/brief_wait.hpp"
 
 namespace weft {
@@ -88,7 +87,7 @@ region_entry* region_table::begin_end(std::uint64_t key) noexcept {
     remove(key);
     return nullptr;
   }
-  if (begins) r.ended_at = messenger_.upkeep().note_stop();
+  if (begins) r.ended_at = upkeep_.note_stop();
   return &r;
 }
 

@@ -12,12 +12,9 @@
 #include <weft/operations/access.hpp>
 #include <weft/remote_region.hpp>
 
-#include "proto/support/secret.hpp"
-#include "runtime/progress/engine.hpp"
+#include "proto/services/services.hpp"
 
 namespace weft::proto {
-
-class messenger;
 
 /// The number of notifications that are kept for each region until they are taken.
 inline constexpr std::size_t most_notifications = 4096;
@@ -55,8 +52,8 @@ inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
 class region_table {
  public:
   /// \param secret makes numbers that no peer can guess
-  region_table(messenger& m, runtime::engine& e, std::function<std::uint64_t()> secret)
-      : messenger_(m), engine_(e), secret_(std::move(secret)) {}
+  region_table(const protocol_services& s, std::function<std::uint64_t()> secret)
+      : engine_(s.engine), upkeep_(s.upkeep), secret_(std::move(secret)) {}
 
   /// Any thread. \return its key \throws std::bad_alloc, weft::error (system)
   std::uint64_t add(mutable_buffer memory, rights permissions);
@@ -101,8 +98,8 @@ class region_table {
     keepalive() noexcept : operation([](operation&) noexcept {}) {}
   };
 
-  messenger& messenger_;
   runtime::engine& engine_;
+  proto::upkeep& upkeep_;
   keepalive keepalive_;
   bool closed_ = false;
   const std::function<std::uint64_t()> secret_;

@@ -16,7 +16,9 @@ inline constexpr std::size_t most_outstanding_rma = 1024;
 
 /// Made for the first access in either direction, owned by the peer. Progress lock held only.
 struct rma {
-  rma(frame_writer& w, peer_connection& c) noexcept : initiator(w, c), target(w, c) {}
+  rma(const protocol_services& s, region_table& regions, frame_writer& w,
+      peer_connection& c) noexcept
+      : initiator(s, w, c), target(s, regions, w, c) {}
 
   /// Takes any frame of an access. \return false: no correct peer sends it
   bool on_frame(frame_kind kind, const frame_header& h, const frame_extension& x,

@@ -6,9 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "proto/messenger/messenger.hpp"
 #include "proto/rma/rma.hpp"
-#include "proto/select/select.hpp"
+#include "proto/select/scheme_costs.hpp"
 
 namespace weft::proto {
 
@@ -50,7 +49,7 @@ bool rma_initiator::start(rma_operation& op) noexcept {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
     return true;
   }
-  connection_->owner().engine().pending(op);
+  services_->engine.pending(op);
   ++under_way_;
   go_on(op);
   return false;
@@ -76,7 +75,7 @@ protocol_coroutine rma_initiator::pursue(rma_operation& op) noexcept {
   while (connection_->is_open() && !op.cancel_requested && pushed != post::done) {
     pushed = push(op);
     if (pushed == post::posted) {
-      co_await connection_->owner().upkeep().yield();
+      co_await services_->upkeep.yield();
     } else if (pushed != post::done) {
       // A link that has failed is reported soon, with the reason.
       if (!co_await writer_->space()) break;
@@ -96,7 +95,7 @@ bool rma_initiator::take_number(rma_operation& op) noexcept {
 
 /// A long access that the link could copy by itself needs a grant of the peer.
 bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
-  const messenger_settings& chosen = connection_->owner().settings();
+  const messenger_settings& chosen = services_->settings;
   const std::size_t size = size_of(op.order);
   const std::size_t at_once = chosen.eager_limit_over(connection_->link()->traits());
   if (op.by_frames || size <= at_once) return false;
@@ -108,8 +107,7 @@ bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
 /// Where it depends on the machine, messages have measured which is cheaper. A link that reads
 /// needs no help of the peer, so it does until they have.
 bool rma_initiator::link_reads(remote_address from, std::size_t size) const noexcept {
-  messenger& owner = connection_->owner();
-  const rendezvous_scheme wanted = owner.settings().rendezvous;
+  const rendezvous_scheme wanted = services_->settings.rendezvous;
   if (wanted != rendezvous_scheme::automatic) return wanted == rendezvous_scheme::get;
   const transports::link& link = *connection_->link();
   switch (link.prefers_get(from, size)) {
@@ -120,7 +118,7 @@ bool rma_initiator::link_reads(remote_address from, std::size_t size) const noex
     case transports::preference::measured:
       break;
   }
-  const scheme_costs& costs = owner.costs().of(link.traits().name);
+  const scheme_costs& costs = services_->costs.of(link.traits().name);
   const double frames = costs.cost(payload_scheme::frames, size);
   return frames == 0 || frames >= costs.cost(payload_scheme::get, size);
 }
@@ -182,7 +180,7 @@ post rma_initiator::push_put(rma_operation& op) noexcept {
 void rma_initiator::cancel(rma_operation& op) noexcept {
   if (std::exchange(op.cancel_requested, true) || op.order.to.id != connection_->id()) return;
   if (op.held_by_link) {
-    op.stopped_at = connection_->owner().upkeep().note_stop();
+    op.stopped_at = services_->upkeep.note_stop();
     return;
   }
   if (op.asked && op.id != 0) {
@@ -212,7 +210,7 @@ void rma_initiator::give_up(rma_operation& op, errc status) noexcept {
 
 void rma_initiator::finish(rma_operation& op, errc status) noexcept {
   if (status == errc::ok) {
-    metrics& n = connection_->owner().counts();
+    metrics& n = services_->counts;
     ++n.rma_started;
     n.bytes_put += op.order.data.size();
     n.bytes_got += op.order.into.size();
@@ -234,7 +232,7 @@ void rma_initiator::begin_again(rma_operation& op) noexcept {
 
 void rma_initiator::end(rma_operation& op, errc status) noexcept {
   --under_way_;
-  connection_->owner().engine().end(op, status);
+  services_->engine.end(op, status);
 }
 
 void rma_initiator::free_number(std::uint16_t id) noexcept {

@@ -23,7 +23,8 @@ std::size_t size_of(const detail::rma_request& request) noexcept;
 /// Part of `rma`. Progress lock held only.
 class rma_initiator {
  public:
-  rma_initiator(frame_writer& w, peer_connection& c) noexcept : connection_(&c), writer_(&w) {}
+  rma_initiator(const protocol_services& s, frame_writer& w, peer_connection& c) noexcept
+      : services_(&s), connection_(&c), writer_(&w) {}
 
   /// \return true if the operation has ended, with op.status set
   bool start(detail::rma_operation& op) noexcept;
@@ -77,6 +78,7 @@ class rma_initiator {
   void begin_again(detail::rma_operation& op) noexcept;
   void free_number(std::uint16_t id) noexcept;
 
+  const protocol_services* services_;
   peer_connection* connection_;
   frame_writer* writer_;
   id_table<detail::rma_operation> asked_;

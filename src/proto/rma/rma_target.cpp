@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/rma/region_table.hpp"
 #include "proto/rma/rma.hpp"
 #include "proto/select/select.hpp"
 
@@ -47,7 +47,7 @@ void store(std::byte* to, const std::byte* from, std::size_t size) noexcept {
 /// Counts an access. Each unanswered access is a read, a grant, or an answer that waits for space.
 /// \return false: the peer has begun more than a correct peer does
 bool rma_target::admit() noexcept {
-  ++connection_->owner().counts().rma_served;
+  ++services_->counts.rma_served;
   return writer_->serving() + grants_.size() + writer_->controls().access_answers() <
          most_outstanding_rma;
 }
@@ -61,8 +61,8 @@ void rma_target::answer(std::uint16_t id, rma_refusal why, std::uint64_t word) n
 /// region may end in it.
 mutable_buffer rma_target::place_of_put(const frame_header& h, const frame_extension& x,
                                         rma_refusal& why) const noexcept {
-  const mutable_buffer there = connection_->owner().regions().allow(
-      {h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
+  const mutable_buffer there =
+      regions_->allow({h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
   if (why == rma_refusal::none && goes_on_refused(h, id_of(x))) why = rma_refusal::out_of_bounds;
   return there;
 }
@@ -99,7 +99,6 @@ bool rma_target::on_put(const frame_header& h, const frame_extension& x,
   const bool asks = (h.flags & access_asks) != 0;
   const bool ends = (h.flags & access_ends) != 0;
   if (id == 0 || (asks && (ends || h.size != 0))) return false;
-  messenger& owner = connection_->owner();
   rma_refusal why = rma_refusal::none;
   const mutable_buffer there = place_of_put(h, x, why);
   if (data && h.size != 0 && why == rma_refusal::none) store(there.data(), data, h.size);
@@ -117,7 +116,7 @@ bool rma_target::on_put(const frame_header& h, const frame_extension& x,
     return true;
   }
   if (why == rma_refusal::none && (h.flags & access_notifies) != 0 &&
-      !owner.regions().notify(*owner.regions().find(h.tag), {connection_->id(), x.immediate}))
+      !regions_->notify(*regions_->find(h.tag), {connection_->id(), x.immediate}))
     why = rma_refusal::unheard;
   answer(id, why);
   return true;
@@ -130,8 +129,7 @@ bool rma_target::on_get(const frame_header& h, const frame_extension& x) noexcep
   if (before == withdrawn::untold || (before == withdrawn::nothing && !admit())) return false;
   rma_refusal why = rma_refusal::none;
   const std::uint64_t offset = x.a & size_mask;
-  const mutable_buffer there =
-      connection_->owner().regions().allow({h.tag, rights::read, offset, x.b}, why);
+  const mutable_buffer there = regions_->allow({h.tag, rights::read, offset, x.b}, why);
   if (!may_err(why)) return false;
   if (why != rma_refusal::none || x.b == 0) {
     answer(id, why);
@@ -153,8 +151,8 @@ bool rma_target::on_update(const frame_header& h, const frame_extension& x) noex
   const std::uint16_t id = id_of(x);
   if (id == 0 || h.size != 0 || !admit()) return false;
   rma_refusal why = rma_refusal::none;
-  const mutable_buffer there = connection_->owner().regions().allow(
-      {h.tag, rights::read_write, x.a & size_mask, sizeof(std::uint64_t)}, why);
+  const mutable_buffer there =
+      regions_->allow({h.tag, rights::read_write, x.a & size_mask, sizeof(std::uint64_t)}, why);
   if (!may_err(why)) return false;
   std::uint64_t before = 0;
   if (why == rma_refusal::none &&
@@ -189,14 +187,14 @@ bool rma_target::grants(std::uint16_t id, std::uint64_t key,
     connection_->link()->withdraw(*where);
     return false;
   }
-  ++connection_->owner().regions().find(key)->granted;
+  ++regions_->find(key)->granted;
   writer_->send_control(frame_kind::granted, id, where->packed());
   return true;
 }
 
 /// The bytes will come in frames, which have an answer of their own.
 void rma_target::refuse_grant(std::uint16_t id) noexcept {
-  --connection_->owner().counts().rma_served;
+  --services_->counts.rma_served;
   writer_->send_control(frame_kind::granted, id, 0);
 }
 
@@ -208,7 +206,7 @@ rma_target::withdrawn rma_target::withdraw(std::uint16_t id) noexcept {
   if (writer_->controls().left() <= g.number) return withdrawn::untold;
   grants_.erase(found);
   connection_->link()->withdraw(g.where);
-  connection_->owner().regions().end_grant(g.key);
+  regions_->end_grant(g.key);
   return withdrawn::well;
 }
 
@@ -224,8 +222,7 @@ post rma_target::send_got(reading& r) noexcept {
   do {
     if (this_turn >= bytes_per_turn) return post::posted;
     rma_refusal why = rma_refusal::none;
-    const const_buffer there =
-        connection_->owner().regions().allow({r.key, rights::read, r.offset, r.size}, why);
+    const const_buffer there = regions_->allow({r.key, rights::read, r.offset, r.size}, why);
     if (why != rma_refusal::none) {  // the region has ended meanwhile
       answer(r.id, why);
       return post::done;
@@ -257,7 +254,7 @@ protocol_coroutine rma_target::serve(reading r) noexcept {
     // Frames that were queued before go first.
     sent = writer_->flush() ? send_got(r) : post::busy;
     if (sent == post::posted) {
-      co_await connection_->owner().upkeep().yield();
+      co_await services_->upkeep.yield();
     } else if (sent != post::done) {
       if (!co_await writer_->space()) break;
     }
@@ -275,13 +272,12 @@ mutable_buffer rma_target::place(const frame_header& h, const frame_extension& x
 
 detail::time_point rma_target::oldest_end() const noexcept {
   auto oldest = detail::time_point::max();
-  for (const auto& [id, g] : grants_)
-    oldest = std::min(oldest, connection_->owner().regions().waits_since(g.key));
+  for (const auto& [id, g] : grants_) oldest = std::min(oldest, regions_->waits_since(g.key));
   return oldest;
 }
 
 void rma_target::fail() noexcept {
-  for (const auto& [id, g] : grants_) connection_->owner().regions().end_grant(g.key);
+  for (const auto& [id, g] : grants_) regions_->end_grant(g.key);
   grants_.clear();
   refused_.clear();
 }

@@ -15,13 +15,17 @@
 
 namespace weft::proto {
 
+class region_table;
+
 /// Accesses of one peer to the regions of this side. They need neither matching nor credit: the
 /// engine does at once what a frame asks for, and answers. So this object keeps only the grants of
 /// places that the peer's link may copy from or to by itself. Part of `rma`. Progress lock held
 /// only.
 class rma_target {
  public:
-  rma_target(frame_writer& w, peer_connection& c) noexcept : connection_(&c), writer_(&w) {}
+  rma_target(const protocol_services& s, region_table& regions, frame_writer& w,
+             peer_connection& c) noexcept
+      : services_(&s), regions_(&regions), connection_(&c), writer_(&w) {}
 
   bool on_put(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
   bool on_get(const frame_header& h, const frame_extension& x) noexcept;
@@ -68,6 +72,8 @@ class rma_target {
   transports::post send_got(reading& r) noexcept;
   protocol_coroutine serve(reading r) noexcept;
 
+  const protocol_services* services_;
+  region_table* regions_;
   peer_connection* connection_;
   frame_writer* writer_;
   std::unordered_map<std::uint16_t, grant> grants_;  // by the number of the peer's operation

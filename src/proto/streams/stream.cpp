@@ -6,16 +6,19 @@
 #include <utility>
 
 #include "proto/messenger/message_errors.hpp"
+#include "proto/peer/protocol_tables.hpp"
 
 namespace weft::proto {
 
 stream::stream(std::shared_ptr<proto::peer> with, std::uint32_t number, stream_way way,
                stream_way back, std::size_t window)
-    : with_(std::move(with)),
+    : services_(with->services()),
+      table_(with->tables().streams),
+      with_(std::move(with)),
       number_(number),
       way_(way),
-      reader_(*this, back, window),
-      writer_(*this, way) {}
+      reader_(services_, *this, back, window),
+      writer_(services_, *this, way) {}
 
 std::shared_ptr<stream> stream::open(std::shared_ptr<proto::peer> with, std::uint32_t number,
                                      std::size_t window) {
@@ -23,9 +26,8 @@ std::shared_ptr<stream> stream::open(std::shared_ptr<proto::peer> with, std::uin
     throw error(errc::invalid_argument,
                 fmt::format("a stream's window of {} bytes; it can be {} to {}", window,
                             smallest_stream_window, largest_stream_window));
-  messenger& messages = with->owner();
-  const runtime::engine::holder hold(messages.engine());
-  stream_table& table = messages.streams();
+  const runtime::engine::holder hold(with->engine());
+  stream_table& table = with->tables().streams;
   const peer_id id = with->id();
   const std::optional<stream_way> way = table.take(id, number);
   if (!way)
@@ -39,9 +41,8 @@ std::shared_ptr<stream> stream::open(std::shared_ptr<proto::peer> with, std::uin
 std::shared_ptr<stream> stream::open_for_object(std::shared_ptr<proto::peer> with,
                                                 std::uint32_t number, stream_way way,
                                                 std::size_t window) {
-  messenger& messages = with->owner();
-  const runtime::engine::holder hold(messages.engine());
-  if (!messages.streams().take(with->id(), number, way))
+  const runtime::engine::holder hold(with->engine());
+  if (!with->tables().streams.take(with->id(), number, way))
     throw error(errc::protocol_error,
                 fmt::format("two values between this side and {} have the number {}",
                             name_of(with->id()), number));
@@ -51,15 +52,15 @@ std::shared_ptr<stream> stream::open_for_object(std::shared_ptr<proto::peer> wit
 /// Its number has been taken.
 std::shared_ptr<stream> stream::make(std::shared_ptr<proto::peer> with, std::uint32_t number,
                                      stream_way way, stream_way back, std::size_t window) {
-  messenger& messages = with->owner();
+  stream_table& table = with->tables().streams;
   const peer_id id = with->id();
   try {
     auto made = std::make_shared<stream>(std::move(with), number, way, back, window);
-    ++messages.counts().streams_opened;
+    ++made->services_.counts.streams_opened;
     made->reader_.open();
     return made;
   } catch (...) {
-    messages.streams().give_back(id, number, way);
+    table.give_back(id, number, way);
     throw;
   }
 }
@@ -79,15 +80,15 @@ void stream::drop() noexcept {
   settle();
   if (over()) return;
   self_ = keep;
-  ++messages().streams().lingering;
+  ++table_.lingering;
 }
 
 void stream::settle() noexcept {
   if (!over()) return;
-  if (std::exchange(listed_, false)) messages().streams().give_back(with_->id(), number_, way_);
+  if (std::exchange(listed_, false)) table_.give_back(with_->id(), number_, way_);
   if (closing_) engine().end(*std::exchange(closing_, nullptr), writer_.verdict());
   if (self_) {
-    --messages().streams().lingering;
+    --table_.lingering;
     self_.reset();  // the caller holds it, too
   }
 }

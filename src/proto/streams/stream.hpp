@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "proto/messenger/messenger.hpp"
+#include "proto/messenger/stream_table.hpp"
+#include "proto/peer/peer.hpp"
 #include "proto/streams/stream_reader.hpp"
 #include "proto/streams/stream_writer.hpp"
 
@@ -38,8 +39,7 @@ class stream final : public std::enable_shared_from_this<stream> {
   // --- any thread -----------------------------------------------------------------------------
 
   proto::peer& with() const noexcept { return *with_; }
-  messenger& messages() const noexcept { return with_->owner(); }
-  runtime::engine& engine() const noexcept { return messages().engine(); }
+  runtime::engine& engine() const noexcept { return services_.engine; }
   std::uint32_t number() const noexcept { return number_; }
 
   /// The application has dropped its handle.
@@ -63,6 +63,8 @@ class stream final : public std::enable_shared_from_this<stream> {
                                       stream_way way, stream_way back, std::size_t window);
   bool over() const noexcept { return reader_.over() && writer_.over(); }
 
+  const protocol_services& services_;
+  stream_table& table_;
   const std::shared_ptr<proto::peer> with_;
   const std::uint32_t number_;
   const stream_way way_;
@@ -70,7 +72,7 @@ class stream final : public std::enable_shared_from_this<stream> {
   stream_writer writer_;
   closed_operation* closing_ = nullptr;
   std::shared_ptr<stream> self_;  // set while it has no other owner
-  bool listed_ = true;            // among messenger::streams
+  bool listed_ = true;            // in the table
 };
 
 }  // namespace weft::proto

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "proto/match/match.hpp"
 #include "proto/streams/stream.hpp"
 
 namespace weft::proto {
@@ -40,8 +41,10 @@ std::size_t lay_out(const read_list& list, std::size_t offset, mutable_buffer st
 
 }  // namespace
 
-stream_reader::stream_reader(stream& owner, stream_way way, std::size_t window)
-    : owner_(owner),
+stream_reader::stream_reader(const protocol_services& services, stream& owner, stream_way way,
+                             std::size_t window)
+    : services_(services),
+      owner_(owner),
       data_tag_(stream_data_tag(owner.number(), way)),
       allowance_tag_(stream_allowance_tag(owner.number(), way)),
       longest_(static_cast<std::uint32_t>(window / stream_pieces)),
@@ -96,7 +99,7 @@ std::size_t stream_reader::landed(const recv_operation& r, std::size_t room) noe
     return 0;
   }
   received_ += size;
-  metrics& counts = owner_.messages().counts();
+  metrics& counts = services_.counts;
   counts.stream_bytes_read += size;
   const std::size_t here = left_ ? 0 : std::min(size, room);
   handed_out_ += here;
@@ -118,7 +121,7 @@ std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
     if (messages == stream_slice || n == size || staged() != 0 || ended_ || left_ ||
         failure_ != errc::ok || own_in_flight_ || reading_)
       break;
-    inbound_message* const m = owner_.messages().table().find(&owner_.with(), {data_tag_, ~0ull});
+    inbound_message* const m = services_.matcher.find(&owner_.with(), {data_tag_, ~0ull});
     if (!m) {
       if (owner_.with().gone()) fail(owner_.with().why(), nullptr);
       break;
@@ -173,7 +176,7 @@ bool stream_reader::start(read_operation& op) noexcept {
   if (op.got != 0 || at_end() || op.status != errc::ok) return true;
   if (own_in_flight_) {
     reading_ = &op;
-    owner_.engine().pending(op);
+    services_.engine.pending(op);
     return false;
   }
   std::size_t count = 0;
@@ -197,9 +200,9 @@ void stream_reader::end_read(bool counted) noexcept {
   op.got += fill(op.into, op.got, false);
   const errc how = outcome(op);
   if (counted)
-    owner_.engine().end(op, how);
+    services_.engine.end(op, how);
   else
-    owner_.engine().end_unposted(op, how);
+    services_.engine.end_unposted(op, how);
 }
 
 void stream_reader::cancel(read_operation& op) noexcept {
@@ -212,18 +215,18 @@ void stream_reader::give_back(errc status) noexcept {
   read_operation& op = *reading_;
   if (own_in_flight_) {
     reading_ = nullptr;
-    owner_.engine().end(op, status);
+    services_.engine.end(op, status);
   } else if (op.landing->queued) {
     reading_ = nullptr;
-    owner_.messages().table().withdraw(*op.landing);
-    owner_.engine().withdraw(*op.landing);
-    owner_.engine().end_unposted(op, status);
+    services_.matcher.withdraw(*op.landing);
+    services_.engine.withdraw(*op.landing);
+    services_.engine.end_unposted(op, status);
   } else if (inbound_message* const m = op.landing->message) {
     // A link that may be writing there is not stopped: the read ends with the bytes that it writes.
     if (m->in_hands_of_link()) return;
     reading_ = nullptr;
     move_to_staging(*m, op);
-    owner_.engine().end_unposted(op, status);
+    services_.engine.end_unposted(op, status);
   }  // else it has landed, and `post` is about to be told
 }
 
@@ -250,7 +253,7 @@ void stream_reader::move_to_staging(inbound_message& m, read_operation& op) noex
 /// An operation of this half has ended.
 void stream_reader::post(operation& ended) noexcept {
   const auto keep = owner_.shared_from_this();
-  const runtime::engine::holder hold(owner_.engine());
+  const runtime::engine::holder hold(services_.engine);
   if (telling_ && &ended == &*telling_) {
     telling_in_flight_ = false;
     if (std::exchange(tell_again_, false)) tell();
@@ -325,7 +328,7 @@ void stream_reader::discard() noexcept {
 
 /// Lets others have their turn first.
 protocol_coroutine stream_reader::discard_later(std::shared_ptr<stream> keep) noexcept {
-  co_await owner_.messages().upkeep().yield();
+  co_await services_.upkeep.yield();
   discarding_later_ = false;
   discard();
   keep->settle();

@@ -8,6 +8,7 @@
 #include <weft/operations/streams.hpp>
 
 #include "proto/frames/stream_wire.hpp"
+#include "proto/services/services.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
 namespace weft::proto {
@@ -35,7 +36,8 @@ class stream_reader final : public executor {
   using read_operation = stream_read_operation;
 
   /// \throws std::bad_alloc
-  stream_reader(stream& owner, stream_way way, std::size_t window);
+  stream_reader(const protocol_services& services, stream& owner, stream_way way,
+                std::size_t window);
 
   /// Grants the first window.
   void open() noexcept { grant(); }
@@ -86,6 +88,7 @@ class stream_reader final : public executor {
   void grant() noexcept;
   void tell() noexcept;
 
+  const protocol_services& services_;
   stream& owner_;
   const std::uint64_t data_tag_;
   const std::uint64_t allowance_tag_;

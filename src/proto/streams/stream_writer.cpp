@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "proto/match/match.hpp"
 #include "proto/streams/stream.hpp"
 
 namespace weft::proto {
@@ -26,8 +27,10 @@ void told_instead(operation&) noexcept {}
 
 }  // namespace
 
-stream_writer::stream_writer(stream& owner, stream_way way) noexcept
-    : owner_(owner),
+stream_writer::stream_writer(const protocol_services& services, stream& owner,
+                             stream_way way) noexcept
+    : services_(services),
+      owner_(owner),
       data_tag_(stream_data_tag(owner.number(), way)),
       allowance_tag_(stream_allowance_tag(owner.number(), way)) {}
 
@@ -78,7 +81,7 @@ bool stream_writer::put_one(const_buffer data) noexcept {
   if (!to.try_send_inline(to.id(), data_tag_, data, 0)) return false;
   sent_ += stream_units(data.size());
   written_ += data.size();
-  owner_.messages().counts().stream_bytes_written += data.size();
+  services_.counts.stream_bytes_written += data.size();
   return true;
 }
 
@@ -131,7 +134,7 @@ bool stream_writer::start(write_operation& op) noexcept {
     op.status = op.taken == op.size && op.size != 0 ? errc::ok : outcome(op);
     return true;
   }
-  owner_.engine().pending(op);
+  services_.engine.pending(op);
   return false;
 }
 
@@ -161,7 +164,7 @@ void stream_writer::advance() noexcept {
     if (p == pieces_.end()) return;
     std::size_t n = next_piece(op);
     if (n == 0) {
-      if (!hearing_in_flight_) ++owner_.messages().counts().stream_waits;
+      if (!hearing_in_flight_) ++services_.counts.stream_waits;
       listen(true);
       n = next_piece(op);
     }
@@ -199,7 +202,7 @@ void stream_writer::ended(piece& p) noexcept {
     case errc::ok:
       writing_->taken += p.size;
       written_ += p.size;
-      owner_.messages().counts().stream_bytes_written += p.size;
+      services_.counts.stream_bytes_written += p.size;
       break;
     case errc::stopped:  // taken back: the reader has got none of it
       sent_ -= stream_units(p.size);
@@ -224,7 +227,7 @@ void stream_writer::cancel(write_operation& op) noexcept {
   take_back_last();
   if (!write_is_over()) return;
   writing_ = nullptr;
-  owner_.engine().end(op, outcome(op));
+  services_.engine.end(op, outcome(op));
   say_end();
   owner_.settle();
 }
@@ -232,7 +235,7 @@ void stream_writer::cancel(write_operation& op) noexcept {
 /// An operation of this half has ended.
 void stream_writer::post(operation& what) noexcept {
   const auto keep = owner_.shared_from_this();
-  const runtime::engine::holder hold(owner_.engine());
+  const runtime::engine::holder hold(services_.engine);
   if (hearing_ && &what == &*hearing_) {
     hearing_in_flight_ = false;
     heard();
@@ -247,7 +250,7 @@ void stream_writer::post(operation& what) noexcept {
   advance();
   if (write_is_over()) {
     write_operation& op = *std::exchange(writing_, nullptr);
-    owner_.engine().end(op, outcome(op));
+    services_.engine.end(op, outcome(op));
     say_end();
   }
   owner_.settle();
@@ -260,7 +263,7 @@ void stream_writer::listen(bool wait) noexcept {
     if (heard_now == most_unheard_allowances)
       return fail(errc::protocol_error, "the peer's reader tells more than a reader has to tell");
     peer& from = owner_.with();
-    if (!wait && !owner_.messages().table().find(&from, {allowance_tag_, ~0ull})) return;
+    if (!wait && !services_.matcher.find(&from, {allowance_tag_, ~0ull})) return;
     hearing_.emplace(recv_request{nullptr, &from, tag{allowance_tag_},
                                   std::as_writable_bytes(std::span(&news_, 1))},
                      &told_instead);

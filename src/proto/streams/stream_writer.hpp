@@ -8,6 +8,7 @@
 #include <weft/operations/streams.hpp>
 
 #include "proto/frames/stream_wire.hpp"
+#include "proto/services/services.hpp"
 
 namespace weft::proto {
 
@@ -22,7 +23,7 @@ class stream_writer final : public executor {
  public:
   using write_operation = stream_write_operation;
 
-  stream_writer(stream& owner, stream_way way) noexcept;
+  stream_writer(const protocol_services& services, stream& owner, stream_way way) noexcept;
 
   /// \return true if the operation has ended
   bool start(write_operation& op) noexcept;
@@ -75,6 +76,7 @@ class stream_writer final : public executor {
   void heard() noexcept;
   void fail(errc why, const char* cause) noexcept;
 
+  const protocol_services& services_;
   stream& owner_;
   const std::uint64_t data_tag_;
   const std::uint64_t allowance_tag_;

@@ -12,7 +12,7 @@
 
 namespace weft::transports::fake {
 
-/// See transports/transport.hpp. All with the progress lock of the node's engine held; on the
+/// See weft/transport/transport.hpp. All with the progress lock of the node's engine held; on the
 /// test's one thread, unless the world runs in real time.
 class fake_transport final : public pollable, public transport {
  public:

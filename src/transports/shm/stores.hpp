@@ -26,7 +26,8 @@ constexpr std::size_t streamed_from(ring_stores asked, std::size_t from) noexcep
   return can_stream && asked == ring_stores::streaming ? from : never_streamed;
 }
 
-/// As copy_out (transports/frame.hpp). Later stores of this thread become visible after all bytes.
+/// As copy_out (weft/transport/frame.hpp). Later stores of this thread become visible after all
+/// bytes.
 void stream_out(std::byte* to, gather& from, std::size_t n) noexcept;
 /// The same out of one piece.
 void stream_out(std::byte* to, const std::byte* from, std::size_t n) noexcept;

@@ -217,7 +217,7 @@ TEST_CASE("cancel: a small message whose follower was claimed is received") {
   std::optional<weft::claimed_message> later;
   for (int i = 0; i != 1000 && !later; ++i) {
     n.step();
-    later = n[1].messages.try_claim(&n[1].to(0), tag{1});
+    later = n[1].messages.receives().try_claim(&n[1].to(0), tag{1});
   }
   REQUIRE(later);
   REQUIRE(receive->message);
@@ -333,7 +333,7 @@ TEST_CASE("cancel: many receives and sends at random, with numbers that are used
   for (std::size_t i = 0; i != in.size(); ++i)
     if (receives[i]->status == errc::ok) CHECK((in[i] == out));
   bytes rest(out.size());
-  while (n[1].messages.try_probe(nullptr, any_tag)) {
+  while (n[1].messages.receives().try_probe(nullptr, any_tag)) {
     auto receive = n[1].recv(0, rest, tag{1});
     n.settle();
     REQUIRE(receive->ended_with(errc::ok));

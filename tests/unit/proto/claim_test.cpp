@@ -38,10 +38,10 @@ bool claim_after(int steps, bool dies, fake::settings s) {
 
   std::vector<claimed_message> mine;
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    std::optional<claimed_message> m = n[0].messages.try_claim(&n[0].to(1), tag{i});
+    std::optional<claimed_message> m = n[0].messages.receives().try_claim(&n[0].to(1), tag{i});
     if (!m) continue;
     CHECK(m->about().size == out[i / 2].size());
-    CHECK_FALSE(n[0].messages.try_probe(nullptr, tag{i}));
+    CHECK_FALSE(n[0].messages.receives().try_probe(nullptr, tag{i}));
     mine.push_back(std::move(*m));
   }
   if (steps % 2 != 0) n.step();
@@ -68,11 +68,13 @@ bool claim_after(int steps, bool dies, fake::settings s) {
     CHECK(op->got.size == whole.size());
     CHECK(std::equal(whole.begin(), whole.end(), op->into.front().begin()));
   }
-  for (std::optional<claimed_message> m; (m = n[0].messages.try_claim(nullptr, any_tag));)
+  for (std::optional<claimed_message> m;
+       (m = n[0].messages.receives().try_claim(nullptr, any_tag));)
     m->discard();
   n.settle();
   // Messages that had not come by then are not awaited if their sender lives.
-  for (std::optional<claimed_message> m; (m = n[0].messages.try_claim(nullptr, any_tag));) {
+  for (std::optional<claimed_message> m;
+       (m = n[0].messages.receives().try_claim(nullptr, any_tag));) {
     m.reset();
     n.settle();
   }
@@ -100,7 +102,7 @@ TEST_CASE("claim: a message is received once") {
   nodes n(2);
   const auto sent = n[1].send(0, out[1], tag{1});
   n.settle();
-  std::optional<claimed_message> m = n[0].messages.try_claim(nullptr, tag{1});
+  std::optional<claimed_message> m = n[0].messages.receives().try_claim(nullptr, tag{1});
   REQUIRE(m);
   bytes in(10);
   taking first(m->recv(in)), second(m->recv(in));
@@ -113,7 +115,7 @@ TEST_CASE("claim: a receive that is cancelled before it starts drops the message
   nodes n(2);
   const auto sent = n[1].send(0, out[4], tag{1}, send_mode::synchronous);
   n.settle();
-  std::optional<claimed_message> m = n[0].messages.try_claim(nullptr, tag{1});
+  std::optional<claimed_message> m = n[0].messages.receives().try_claim(nullptr, tag{1});
   REQUIRE(m);
   bytes in(10);
   taking op(m->recv(in));

@@ -19,7 +19,7 @@ TEST_CASE("probe: tells of a message and leaves it") {
   const std::size_t size = GENERATE(0u, 10u, 30'000u, 500'000u);
   const bytes out = pattern(size);
   const bool early = GENERATE(true, false);
-  CHECK_FALSE(n[1].messages.try_probe(nullptr, any_tag));
+  CHECK_FALSE(n[1].messages.receives().try_probe(nullptr, any_tag));
   probing probe = probe_of(n[1], 0, tag_mask(0x10, 0xf0));
   probing elsewhere = probe_of(n[1], 0, tag{0x20});
   elsewhere.go();
@@ -31,7 +31,7 @@ TEST_CASE("probe: tells of a message and leaves it") {
   CHECK(probe.got.size == size);
   CHECK(probe.got.source == 0);
   CHECK(probe.got.tag == tag{0x17});
-  const auto seen = n[1].messages.try_probe(&n[1].to(0), any_tag);
+  const auto seen = n[1].messages.receives().try_probe(&n[1].to(0), any_tag);
   REQUIRE(seen);
   CHECK(seen->size == size);
   bytes in(size);
@@ -39,7 +39,7 @@ TEST_CASE("probe: tells of a message and leaves it") {
   n.settle();
   CHECK(receive->ended_with(errc::ok));
   CHECK((in == out));
-  CHECK_FALSE(n[1].messages.try_probe(nullptr, any_tag));
+  CHECK_FALSE(n[1].messages.receives().try_probe(nullptr, any_tag));
   elsewhere.cancel();
   n.settle();
   CHECK(elsewhere.ended_with(errc::stopped));
