@@ -187,6 +187,8 @@ class context {
   std::unique_ptr<detail::core> core_;
 };
 
+/// \cond
 inline detail::core& detail::internals::core_of(const context& of) noexcept { return *of.core_; }
+/// \endcond
 
 }  // namespace weft

@@ -289,8 +289,10 @@ class endpoint {
   peer_id id_ = no_peer;
 };
 
+/// \cond
 inline endpoint detail::internals::endpoint_of(std::shared_ptr<proto::peer> state) noexcept {
   return endpoint(std::move(state));
 }
+/// \endcond
 
 }  // namespace weft

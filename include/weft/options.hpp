@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/detail/options_fwd.hpp>
 #include <weft/dump_on.hpp>
 #include <weft/eager_operation.hpp>
 #include <weft/poll_policy.hpp>
@@ -22,24 +23,9 @@
 #include <weft/ring_stores.hpp>
 #include <weft/transport/factory.hpp>
 
-namespace weft {
-
-// Strings, containers and functions of another standard library, and of some settings of libstdc++,
-// have another layout: such a program must not link to a weft that was built without them. Every
-// program that makes a context names this type, and so the linker names the setting.
-#ifdef _LIBCPP_VERSION
-inline namespace with_libcxx {
-#endif
-#ifdef _GLIBCXX_DEBUG
-inline namespace with_GLIBCXX_DEBUG {
-#endif
-#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
-inline namespace without_GLIBCXX_USE_CXX11_ABI {
-#endif
-
 /// All settings, with defaults that suit most programs. `from_environment` applies a configuration
 /// file and the WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
-struct options {
+struct weft::options {
   progress_mode progress = progress_mode::dedicated;
 
   /// The cores that progress threads run on: "auto", "inherit", or a list such as "8-15,20".
@@ -219,15 +205,3 @@ struct options {
   /// \throws weft::error  system: the file cannot be read; invalid_argument: names file and line
   void apply_file(const std::string& path);
 };
-
-#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
-}  // namespace without_GLIBCXX_USE_CXX11_ABI
-#endif
-#ifdef _GLIBCXX_DEBUG
-}  // namespace with_GLIBCXX_DEBUG
-#endif
-#ifdef _LIBCPP_VERSION
-}  // namespace with_libcxx
-#endif
-
-}  // namespace weft

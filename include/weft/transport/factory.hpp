@@ -6,11 +6,9 @@
 #include <memory>
 #include <string>
 
-namespace weft {
+#include <weft/detail/options_fwd.hpp>
 
-struct options;
-
-namespace transports {
+namespace weft::transports {
 
 class services;
 class transport;
@@ -49,5 +47,4 @@ struct factory {
   unsigned version = interface_version;
 };
 
-}  // namespace transports
-}  // namespace weft
+}  // namespace weft::transports

@@ -2,11 +2,6 @@
 // What the progress engine does for a transport.
 #pragma once
 
-namespace weft::runtime {
-class doorbell;
-class second_queue_reader;
-}  // namespace weft::runtime
-
 namespace weft::transports {
 
 /// The progress engine, as its transports see it. Owned by the context; outlives the transports.
@@ -45,14 +40,6 @@ class services {
 
   /// Whether the job has more processes on this host than there are cores. Constant.
   virtual bool is_crowded() const noexcept = 0;
-
-  /// The context's doorbell, which peers in shared memory ring. Of weft's own transports: its type
-  /// is not installed; a transport of another library is woken by pollable::handle.
-  virtual runtime::doorbell& own_doorbell() noexcept = 0;
-
-  /// The thread that reads a second queue in mode `two_threads`. Of weft's own transports, as
-  /// own_doorbell.
-  virtual runtime::second_queue_reader& completion_thread() noexcept = 0;
 
  protected:
   ~services() = default;

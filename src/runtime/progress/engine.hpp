@@ -16,13 +16,13 @@
 #include <weft/detail/fd_wait.hpp>
 #include <weft/poll_policy.hpp>
 #include <weft/progress_mode.hpp>
-#include <weft/transport/services.hpp>
 
 #include "runtime/files/file_calls.hpp"
 #include "runtime/lock/leadership.hpp"
 #include "runtime/progress/caller_loop.hpp"
 #include "runtime/progress/embedded_polling.hpp"
 #include "runtime/progress/external_polling.hpp"
+#include "runtime/progress/own_services.hpp"
 #include "runtime/progress/progress_core.hpp"
 #include "runtime/progress/progress_thread.hpp"
 #include "runtime/progress/sleep_gate.hpp"
@@ -45,7 +45,7 @@ namespace weft::runtime {
 /// runs the engine), doorbell.pml (the caller does not sleep while a message waits), computing.pml
 /// (nor does the progress thread while the caller computes) and followers.pml (several threads
 /// inside run()).
-class engine final : public transports::services,
+class engine final : public own_services,
                      public detail::timer_service,
                      public detail::fd_wait_service,
                      public executor,
@@ -171,7 +171,7 @@ class engine final : public transports::services,
   void await_reaction() noexcept { core_.await_reaction(); }
   /// Whether a frame outside of a pass waits for that, too.
   bool peers_find_out() const noexcept { return core_.peers_find_out(); }
-  // transports::services, also for protocols
+  // own_services, also for protocols
   bool in_pass() const noexcept override { return core_.pollables.in_pass(); }
   bool passes_soon() const noexcept override {
     return in_pass() || core_.caller.polls || core_.leads_here();

@@ -16,7 +16,7 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(services& e, copy_completion ends) {
+std::unique_ptr<transport> make(runtime::own_services& e, copy_completion ends) {
   return std::make_unique<qdma_transport>(e, ends);
 }
 
@@ -25,7 +25,7 @@ factory kind() {
           [](services& e, const options& o, std::string& why) -> std::unique_ptr<transport> {
             why = probe();
             if (!why.empty()) return nullptr;
-            return make(e, o.experimental.qdma_copy_completion);
+            return make(runtime::own_services::of(e), o.experimental.qdma_copy_completion);
           }};
 }
 

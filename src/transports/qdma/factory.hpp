@@ -7,8 +7,9 @@
 
 #include <weft/rendezvous.hpp>
 #include <weft/transport/factory.hpp>
-#include <weft/transport/services.hpp>
 #include <weft/transport/transport.hpp>
+
+#include "runtime/progress/own_services.hpp"
 
 namespace weft::transports::qdma {
 
@@ -22,6 +23,6 @@ std::string probe();
 /// \param e of the context; must outlive the transport
 /// \param ends how the end of a copy is told to this process
 /// \throws weft::error (system)
-std::unique_ptr<transport> make(services& e, copy_completion ends);
+std::unique_ptr<transport> make(runtime::own_services& e, copy_completion ends);
 
 }  // namespace weft::transports::qdma

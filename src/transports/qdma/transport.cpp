@@ -24,7 +24,7 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-qdma_transport::qdma_transport(services& e, copy_completion ends)
+qdma_transport::qdma_transport(runtime::own_services& e, copy_completion ends)
     : engine_(e),
       segment_(arena_bytes),
       reader_(segment_.queue(0), segment_.regions().progress_of(0)),

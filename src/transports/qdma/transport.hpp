@@ -6,8 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <weft/transport/services.hpp>
-
+#include "runtime/progress/own_services.hpp"
 #include "transports/blocked_links.hpp"
 #include "transports/qdma/pair.hpp"
 #include "transports/qdma/senders.hpp"
@@ -21,7 +20,7 @@ namespace weft::transports::qdma {
 /// (docs/adr/0017-qdma-transport.md). Peers without any traffic have no state here.
 class qdma_transport final : public pollable, public transport {
  public:
-  explicit qdma_transport(services& e, copy_completion ends = copy_completion::direct);
+  explicit qdma_transport(runtime::own_services& e, copy_completion ends = copy_completion::direct);
   ~qdma_transport() override;
 
   pollable* poll_hook() noexcept override { return this; }
@@ -70,7 +69,7 @@ class qdma_transport final : public pollable, public transport {
   void notify_writable() noexcept;
   void retire_held() noexcept;
 
-  services& engine_;
+  runtime::own_services& engine_;
   shared_segment segment_;
   queue_reader reader_;
   senders senders_;

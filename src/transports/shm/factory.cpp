@@ -6,6 +6,7 @@
 
 #include <weft/options.hpp>
 
+#include "runtime/progress/own_services.hpp"
 #include "transports/shm/read_policy.hpp"
 #include "transports/shm/select.hpp"
 #include "transports/shm/transport.hpp"
@@ -48,7 +49,8 @@ factory kind() {
   return {"shm", [](services& e, const options& o, std::string& why) -> std::unique_ptr<transport> {
             why = probe();
             if (!why.empty()) return nullptr;
-            return make(e.own_doorbell(), o.shm_copy, o.experimental.reading, &e,
+            return make(runtime::own_services::of(e).own_doorbell(), o.shm_copy,
+                        o.experimental.reading, &e,
                         streamed_from(o.experimental.stores, o.experimental.streamed_from));
           }};
 }

@@ -11,6 +11,7 @@
 #include <weft/transport/services.hpp>
 #include <weft/transport/transport.hpp>
 
+#include "runtime/sleep/doorbell.hpp"
 #include "transports/shm/stores.hpp"
 
 namespace weft::transports::shm {

@@ -47,7 +47,7 @@ struct side {
 };
 
 /// Waits for an event's trigger, as co_await does.
-struct trigger : wq::detail::trigger_operation {
+struct trigger : wq::trigger_operation {
   trigger(side& s, std::uint64_t key) : trigger_operation({nullptr, key}, &ended), owner(s) {
     const runtime::engine::holder hold(s.engine);
     over = s.device.wait(*this);
@@ -61,7 +61,7 @@ struct trigger : wq::detail::trigger_operation {
   bool over = false;
 };
 
-struct receipt : wq::detail::receive_operation {
+struct receipt : wq::receive_operation {
   receipt(side& s, std::uint32_t number, mutable_buffer buffer)
       : receive_operation({nullptr, number, buffer}, &ended), owner(s) {
     const runtime::engine::holder hold(s.engine);
