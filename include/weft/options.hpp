@@ -23,9 +23,23 @@
 #include <weft/ring_stores.hpp>
 #include <weft/transport/factory.hpp>
 
+namespace weft {
+
+// As in options_fwd.hpp, which has the reason. clang 14 names a class that is defined elsewhere
+// without the inline namespace.
+#ifdef _LIBCPP_VERSION
+inline namespace with_libcxx {
+#endif
+#ifdef _GLIBCXX_DEBUG
+inline namespace with_GLIBCXX_DEBUG {
+#endif
+#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
+inline namespace without_GLIBCXX_USE_CXX11_ABI {
+#endif
+
 /// All settings, with defaults that suit most programs. `from_environment` applies a configuration
 /// file and the WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
-struct weft::options {
+struct options {
   progress_mode progress = progress_mode::dedicated;
 
   /// The cores that progress threads run on: "auto", "inherit", or a list such as "8-15,20".
@@ -205,3 +219,15 @@ struct weft::options {
   /// \throws weft::error  system: the file cannot be read; invalid_argument: names file and line
   void apply_file(const std::string& path);
 };
+
+#if defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
+}  // namespace without_GLIBCXX_USE_CXX11_ABI
+#endif
+#ifdef _GLIBCXX_DEBUG
+}  // namespace with_GLIBCXX_DEBUG
+#endif
+#ifdef _LIBCPP_VERSION
+}  // namespace with_libcxx
+#endif
+
+}  // namespace weft
