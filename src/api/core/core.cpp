@@ -254,7 +254,12 @@ std::span<std::byte> core::allocate_shared(std::size_t size) {
   for (const auto& one : transports_) {
     const std::span<std::byte> memory = one.transport->allocate(size);
     if (memory.empty()) continue;
-    memory_.emplace(memory.data(), one.transport.get());
+    try {
+      memory_.emplace(memory.data(), one.transport.get());
+    } catch (...) {
+      one.transport->deallocate(memory);
+      throw;
+    }
     return memory;
   }
   throw error(errc::unsupported, "memory for direct copies needs the transport shm; " + missing());

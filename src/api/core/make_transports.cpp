@@ -57,6 +57,11 @@ transport_ptr make_one(const std::string& name, runtime::engine& e, const option
                             name, transports::names_of(chosen.transport_factories)));
   transport_ptr made = kind->make(e, chosen, why);
   if (!made && why.empty()) why = "its factory gives no reason";
+  if (made && made->traits().name != name)
+    throw error(errc::invalid_argument,
+                fmt::format("options::transport_factories: \"{}\" makes a transport whose traits "
+                            "have the name \"{}\"; they must be equal",
+                            name, made->traits().name));
   return made;
 }
 

@@ -261,7 +261,7 @@ bool receiver::keep_unexpected(inbound_message& m) noexcept {
   if (!known || !services_->memory.store(m)) {
     writer_->flow().forget(m.eager_units);
     release(m);
-    peer_->fail(errc::out_of_memory, "no memory for a message that nobody waits for");
+    peer_->fail(errc::out_of_memory, "no memory for a message without a receive");
     return false;
   }
   if (!m.is_call) services_->matcher.add(m);

@@ -99,7 +99,12 @@ std::span<std::byte> composite_transport::allocate(std::size_t size) {
   for (const auto& part : parts_) {
     const std::span<std::byte> memory = part->allocate(size);
     if (memory.empty()) continue;
-    allocated_by_[memory.data()] = part.get();
+    try {
+      allocated_by_.emplace(memory.data(), part.get());
+    } catch (...) {
+      part->deallocate(memory);
+      throw;
+    }
     return memory;
   }
   return {};

@@ -336,7 +336,7 @@ std::vector<explained_way> verbs_transport::explain_rest(const rest_question& q)
   return {{{},
            "written by the sender's RDMA device into the receiver's memory; in frames where memory "
            "cannot be registered, or a receive is of several pieces",
-           "nobody copies it, and the news of its end goes right behind it"}};
+           "no processor copies it, and the news of its end goes right behind it"}};
 }
 
 }  // namespace weft::transports::verbs

@@ -89,6 +89,14 @@ TEST_CASE("a factory that makes no sense is refused, with the reason") {
   CHECK_THAT(refusal({old}), contains("compile it with this weft's headers"));
 }
 
+TEST_CASE("a transport has the name of its factory") {
+  options o;
+  o.transport_factories = {
+      {"mine", [](auto&, auto&, auto&) { return std::make_unique<lonely>("theirs"); }}};
+  o.transports = {"self", "mine"};
+  CHECK_THROWS_WITH(context(o), contains("\"mine\" makes a transport") && contains("\"theirs\""));
+}
+
 TEST_CASE("an unknown transport is answered with the names that there are") {
   options o;
   o.transport_factories = {named("mine")};
