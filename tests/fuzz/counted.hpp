@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <weft/operations/access.hpp>
+#include <weft/operations/messages.hpp>
 
 #include "target.hpp"
 
