@@ -4,6 +4,7 @@
 // the stage, and after the first broken rule no more frames are delivered.
 #include <vector>
 
+#include "runtime/progress/engine.hpp"
 #include "target.hpp"
 #include "transports/qdma/transport.hpp"
 
