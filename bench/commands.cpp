@@ -37,8 +37,6 @@ void add_commands(CLI::App& app, int& exit_code) {
   asio_command::add(app);
   raw_command::add(app);
   collective_command::add(app);
-  plot_command::add(app);
-  report_command::add(app);
   sendrecv_command::add(app);
   serve_command::add(app);
 #ifndef WEFT_WITHOUT_QDMA

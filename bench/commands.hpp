@@ -49,8 +49,6 @@ namespace asio_command { void add(CLI::App& app); }         ///< inside an io_co
 namespace serve_command { void add(CLI::App& app); }        ///< the other side, for clients on other hosts
 namespace vipl_command { void add(CLI::App& app); }         ///< the VI Provider Library
 namespace raw_command { void add(CLI::App& app); }          ///< the limits of this machine, without any library
-namespace plot_command { void add(CLI::App& app); }         ///< a picture of JSON lines
-namespace report_command { void add(CLI::App& app); }       ///< the experiments of the papers as one page
 
 /// Adds all of them, and those that compare with other libraries.
 /// \param exit_code set by a comparison that fails; must outlive the parsing

@@ -4,7 +4,7 @@
 #   libweft-c1   libweft-c.so, for programs that use weft.h
 #   libvipl-weft1  libvipl-weft.so, for programs that use vipl.h
 #   libweft-dev  headers, archives, the CMake package and the pkg-config files
-#   weft-tools   weft-run, weft-info, weft-bench
+#   weft-tools   weft-run, weft-info, weft-bench, weft-report
 #   libweft-fi   the provider for libfabric, and weft-mpirun
 include_guard()
 

@@ -40,9 +40,9 @@ std::string all_choices() {
   std::string text;
   for (std::size_t k = 0; k != kinds; ++k) {
     const collective_table& table = table_of(static_cast<kind>(k));
-    text += (k == 0 ? "" : ", ") + std::string(table.name);
+    text.append(k == 0 ? "" : ", ").append(table.name);
     for (const algorithm& one : table.algorithms)
-      text += (&one == &table.algorithms.front() ? ":" : "|") + std::string(one.name);
+      text.append(&one == &table.algorithms.front() ? ":" : "|").append(one.name);
   }
   return text;
 }

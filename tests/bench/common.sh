@@ -5,12 +5,14 @@ skip() {
   exit 77
 }
 
-# bench ARGUMENTS...: a short run; its output is shown and kept in $said.
-bench() {
-  echo "+ weft-bench $*"
-  said=$(timeout -s KILL 140 weft-bench "$@" 2>&1) || { echo "$said"; exit 1; }
+# shown PROGRAM ARGUMENTS...: a short run; its output is shown and kept in $said.
+shown() {
+  echo "+ $*"
+  said=$(timeout -s KILL 140 "$@" 2>&1) || { echo "$said"; exit 1; }
   echo "$said"
 }
+bench() { shown weft-bench "$@"; }
+report() { shown weft-report "$@"; }
 
 # says TEXT: the last run printed it.
 says() { grep -qF -- "$1" <<<"$said" || { echo "missing: $1"; exit 1; }; }

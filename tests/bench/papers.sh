@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The descriptions of the papers' experiments (bench/papers): weft-bench report can read them, their ids are unique and
+# The descriptions of the papers' experiments (bench/papers/experiments): weft-report can read them, their ids are unique and
 # begin with their paper's, and each command is one of weft-bench.
 . "$(dirname "$0")/common.sh"
-papers=$(dirname "$0")/../../bench/papers
+papers=$(dirname "$0")/../../bench/papers/experiments
 
-bench report --papers "$papers" --list
+report --papers "$papers" --list
 for paper in via2sisci chemnitz rdma_channel elan4 shiba; do says "$paper/$paper-"; done
 
 twice=$(sed -n 's/^      "id": "\([^"]*\)".*/\1/p' "$papers"/*.json | sort | uniq -d)

@@ -10,26 +10,26 @@ cp "$here/report/example.json" papers/
 cp "$here"/report/example.*.json* page/raw/
 cp "$here/report/machine.json" page/raw/
 
-bench report --papers papers --list
+report --papers papers --list
 says "example/example-ways"
-bench report --papers papers --from page
+report --papers papers --from page
 says "page/report.html"
-bench plot page/raw/example.turns.jsonl -o page/plot.svg
+report plot page/raw/example.turns.jsonl -o page/plot.svg
 says "plot.svg: half a round trip over message size, 8 series"
-! weft-bench plot page/raw/example.turns.jsonl --y halfrtt 2> wrong || exit 1
+! weft-report plot page/raw/example.turns.jsonl --y halfrtt 2> wrong || exit 1
 grep -q 'no line has halfrtt as a number; the keys with numbers are: half_rtt_us, ' wrong
-! weft-bench report --papers papers --only exmaple 2> wrong || exit 1
+! weft-report --papers papers --only exmaple 2> wrong || exit 1
 grep -q 'there is no experiment exmaple; there are: example' wrong
 
 # A command that does not exist is a note in the page.
-bench report --papers papers --only example/no-command --out failed
+report --papers papers --only example/no-command --out failed
 grep -q 'cannot start weft-no-such-program' failed/report.html
-bench report --papers papers --only example/no-command --out failed --keep
+report --papers papers --only example/no-command --out failed --keep
 
 # A misspelt key is refused, with its place.
 mkdir -p misspelt
 sed 's/"claims": \[\]/"clams": []/' papers/example.json > misspelt/example.json
-! weft-bench report --papers misspelt --list 2> wrong || exit 1
+! weft-report --papers misspelt --list 2> wrong || exit 1
 grep -q 'misspelt/example.json: experiments.1. (example-ways): there can be no key "clams"; is it "claims"?' wrong
 
 # A guest that hangs is ended, and the page says so, also when it is drawn again.
@@ -37,8 +37,8 @@ if ! compgen -G '/dev/infiniband/uverbs*' > /dev/null; then
   mkdir -p guest
   sed 's/"weft-no-such-program"\],/&  "guest": true, "timeout_seconds": 0,/' papers/example.json > guest/example.json
   echo 'exec sleep 100' > hanging.sh
-  bench report --papers guest --only example/no-command --guest hanging.sh --guest-seconds 0.1 --out hung
-  bench report --papers guest --only example/no-command --from hung
+  report --papers guest --only example/no-command --guest hanging.sh --guest-seconds 0.1 --out hung
+  report --papers guest --only example/no-command --from hung
   grep -q 'Not measured: .*: the guest did not answer within 0.1 s' hung/report.html
 fi
 

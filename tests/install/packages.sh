@@ -79,6 +79,7 @@ tools=$roots/tools/usr/bin
 "$tools/weft-run" -n 2 "$roots/first" | grep -q "rank 1 catches ball 4" || fail "the first program does not run"
 "$tools/weft-info" | grep -q "^built with:"
 "$tools/weft-bench" --help >/dev/null
+"$tools/weft-report" --list >/dev/null
 
 [ -d "$roots/only-libweft-fi" ] || exit 0
 provider=$(dirname "$(find "$roots/only-libweft-fi" -name libweft-fi.so)")

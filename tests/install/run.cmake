@@ -25,6 +25,15 @@ if(EXISTS "${prefix}/bin/weft-run")
   run_first_program("${prefix}/bin/weft-run" "${WORK}/first/build/first")
 endif()
 
+# The experiments of the papers, which know the installed interface only.
+if(EXISTS "${prefix}/bin/weft-bench")
+  run(${CMAKE_COMMAND} -S "${SOURCE}/bench/papers" -B "${WORK}/papers" -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_CXX_FLAGS=-O0)
+  run(${CMAKE_COMMAND} --build "${WORK}/papers")
+  run(${CMAKE_COMMAND} --install "${WORK}/papers" --prefix "${prefix}")
+  run("${prefix}/bin/weft-report" --list)
+endif()
+
 # A transport of another library, by the installed interface.
 run(${CMAKE_COMMAND} -S "${SOURCE}/samples/datagram" -B "${WORK}/datagram" -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}"
   "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_BUILD_TYPE=Release)

@@ -47,7 +47,7 @@ std::vector<paper> chosen(std::vector<paper> all, const std::vector<std::string>
 std::vector<job> plan_of(const std::vector<paper>& papers, const page_options& how);
 
 /// Where the descriptions are: beside an installed program (../share/weft/papers), else in a folder
-/// bench/papers above it. Throws std::invalid_argument if there are none.
+/// bench/papers/experiments above it. Throws std::invalid_argument if there are none.
 std::filesystem::path default_papers();
 
 /// The folder of this program.

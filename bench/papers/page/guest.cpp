@@ -67,8 +67,7 @@ std::string run_guest(const std::vector<job>& jobs, const page_options& how,
                fmt::format("{}", limit.count()),
                "--keep",
                kept.string(),
-               (own_folder() / "weft-bench").string(),
-               "report",
+               (own_folder() / "weft-report").string(),
                "--guest-commands",
                file.string()};
   // It prints the name of each command that begins.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-bench plot: a picture of the JSON lines of any run.
+// weft-report plot: a picture of the JSON lines of any run of weft-bench.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -7,14 +7,14 @@
 #include <memory>
 #include <stdexcept>
 
-#include "commands.hpp"
 #include "page/lines_chart.hpp"
 #include "page/record.hpp"
+#include "report.hpp"
 
-namespace weft::bench::plot_command {
+namespace weft::bench {
 namespace {
 
-struct request {
+struct plot_request {
   std::vector<std::string> files;
   std::string out = "plot.svg";
   std::string kind;
@@ -28,7 +28,7 @@ std::vector<json> lines_of(const std::string& file) {
   return parse_lines(*text);
 }
 
-void act(const request& wanted) {
+void act(const plot_request& wanted) {
   std::vector<json> lines;
   for (const std::string& file : wanted.files)
     for (json& line : lines_of(file)) {
@@ -52,8 +52,8 @@ void act(const request& wanted) {
 
 }  // namespace
 
-void add(CLI::App& app) {
-  auto wanted = std::make_shared<request>();
+void add_plot(CLI::App& app) {
+  auto wanted = std::make_shared<plot_request>();
   auto* sub =
       app.add_subcommand("plot", "A picture (SVG) of JSON lines that weft-bench has printed");
   sub->add_option("files", wanted->files, "Files of JSON lines; - is standard input")->required();
@@ -71,4 +71,4 @@ void add(CLI::App& app) {
   sub->callback([wanted] { act(*wanted); });
 }
 
-}  // namespace weft::bench::plot_command
+}  // namespace weft::bench
