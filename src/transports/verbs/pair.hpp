@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include "transports/verbs/address_exchange.hpp"
 #include "transports/verbs/link.hpp"
 #include "transports/verbs/port.hpp"
 #include "transports/verbs/send_queue.hpp"
+#include "transports/verbs/send_window.hpp"
 #include "transports/verbs/transfers.hpp"
 
 namespace weft::transports::verbs {
@@ -21,14 +23,16 @@ class verbs_transport;
 /// queue pair address. The first of the peer's messages tells this side all that it needs to
 /// connect, also when both offered at the same moment. Each direction is still opened by its
 /// sender. Owned by the transport; progress lock held only. docs/adr/0015-verbs.md.
+///
+///     alone --meet--> up --disconnect--> said_all
+///       |             |                     |
+///       +-------------+--------+------------+
+///                              v
+///                            ended --the reason is known, or a moment passes--> reported
+///
+/// `accepted_`, that the peer may send, holds beside these: the peer opens its direction itself.
 class pair {
  public:
-  enum class stage : std::uint8_t {
-    alone,  ///< the peer's address has not come
-    up,
-    ended  ///< for good
-  };
-
   /// \param number of work_id::pair
   pair(verbs_transport& owner, transports::frame_sink& peer, counterpart who, std::uint32_t number);
   ~pair();
@@ -69,7 +73,7 @@ class pair {
   void give_up(std::string_view why) noexcept;
   /// The peer has destroyed its queue pair, to get its memory back.
   void hung_up() noexcept {
-    if (stage_ != stage::ended) end_soon();
+    if (!has_ended()) end_soon();
   }
   /// After `not_now`: whether the link has room. If so, it calls the frame sink.
   bool notify_writable() noexcept;
@@ -83,9 +87,8 @@ class pair {
   /// Called by the transport's timer. \return whether the pair wants further ticks
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
 
-  stage now() const noexcept { return stage_; }
   std::uint32_t number() const noexcept { return number_; }
-  std::uint32_t queue_pair_number() const noexcept { return card_.queue_pair; }
+  std::uint32_t queue_pair_number() const noexcept { return addresses_.mine().queue_pair; }
   transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   verbs_transport& owner() const noexcept { return owner_; }
   /// Neither a link nor an accepted offer uses the pair any more.
@@ -97,16 +100,20 @@ class pair {
   bool owes = false;            ///< the transport's: the pair is in its list of owing pairs
 
  private:
+  enum class stage : std::uint8_t {
+    alone,     ///< the peer's address has not come
+    up,        ///< frames and transfers may be posted
+    said_all,  ///< this side has sent its last frame; the peer's may still come
+    ended,     ///< the queue pair has broken or is gone; the control plane may know why
+    reported   ///< the frame sink knows it, and is called no more
+  };
+
   std::string meet(const wireup_message& p);
-  wireup_message own_address() const;
-  std::uint32_t ahead() const noexcept { return sent_ - peer_read_; }
-  bool open_for_work() const noexcept { return stage_ == stage::up && !sent_disconnect_; }
-  bool has_room(std::size_t bytes) const noexcept;
-  /// Where the peer wants the next frame that counts. The slot is free: with a frame in it that was
-  /// not read, the window is exhausted.
-  std::optional<named_place> next_place() const noexcept {
-    if (theirs_->inbox == 0) return {};
-    return named_place{theirs_->inbox_key, sent_ % window * slot_stride};
+  bool connected() const noexcept { return stage_ == stage::up || stage_ == stage::said_all; }
+  bool has_ended() const noexcept { return stage_ >= stage::ended; }
+  bool open_for_work() const noexcept { return stage_ == stage::up; }
+  bool has_room(std::size_t bytes) const noexcept {
+    return !ahead_.is_full() && queue_.has_room(bytes);
   }
   post begun(post answer, int trouble) noexcept;
   void hang_up() noexcept;
@@ -114,7 +121,10 @@ class pair {
   bool post_own(own_kind kind) noexcept;
   void send_disconnect() noexcept;
   bool try_disconnect() noexcept;
-  bool peer_process_lives() const noexcept;
+  /// Not over an end that came meanwhile.
+  void said_all() noexcept {
+    if (stage_ == stage::up) stage_ = stage::said_all;
+  }
   void end(errc why) noexcept;
   void end_soon() noexcept;
 
@@ -125,17 +135,14 @@ class pair {
   std::optional<slab> inbox_;  // outlives the queue pair
   send_queue queue_;
   transfers transfers_;
-  queue_pair_address card_{};  // this side's
-  std::optional<queue_pair_address> theirs_;
+  address_exchange addresses_;
   stage stage_ = stage::alone;
   send_link* link_ = nullptr;  // owned by the protocol layer
   port port_;
-  std::uint32_t sent_ = 0, peer_read_ = 0;  // frames that count, modulo 2^32
-  std::size_t room_for_ = 0;                // bytes of the frame that did not fit
-  std::uint32_t places_for_ = 1;            // places in the queue that the refused work needs
-  bool accepted_ = false;                   // the peer may send
-  bool reported_ = false;                   // the frame sink knows that the pair is broken
-  bool sent_disconnect_ = false;
+  send_window ahead_;
+  std::size_t room_for_ = 0;      // bytes of the frame that did not fit
+  std::uint32_t places_for_ = 1;  // places in the queue that the refused work needs
+  bool accepted_ = false;         // the peer may send
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
   std::string trouble_;
 };
