@@ -2,19 +2,14 @@
 // The software device: takes descriptors, runs them in slices, counts events, starts chains.
 #pragma once
 
-#include <array>
-#include <deque>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "runtime/progress/engine.hpp"
-#include "transports/qdma/device/event.hpp"
-#include "transports/qdma/peer.hpp"
+#include "transports/qdma/device/event_table.hpp"
+#include "transports/qdma/device/met_peers.hpp"
+#include "transports/qdma/device/own_queues.hpp"
+#include "transports/qdma/device/run_queue.hpp"
 #include "transports/qdma/shared_segment.hpp"
 #include "transports/qdma/table.hpp"
 
@@ -28,7 +23,6 @@ class device final : public pollable {
   static constexpr std::size_t default_arena = std::size_t{64} << 20;
   static constexpr std::size_t slice = 64 * 1024;  ///< bytes copied before others have their turn
   static constexpr std::uint32_t most_hops = 65536;
-  static constexpr std::size_t most_runs = 65536;
 
   /// \param e its doorbell is rung by peers; must outlive the device
   /// \param name the socket where the device can be met, for the table
@@ -67,7 +61,8 @@ class device final : public pollable {
   // --- events ------------------------------------------------------------------------------
 
   std::uint64_t make_event(std::uint64_t completions, bool repeat);
-  void drop_event(std::uint64_t key) noexcept;  ///< no operation waits for it
+  /// No operation waits for it.
+  void drop_event(std::uint64_t key) noexcept { events_.drop(key); }
   void arm_event(std::uint64_t key, std::uint64_t completions) noexcept;
   void hang(std::uint64_t key, chain_steps steps);
   void depend(std::uint64_t key, vpid on);
@@ -79,9 +74,9 @@ class device final : public pollable {
   // --- queues ------------------------------------------------------------------------------
 
   /// \throws weft::error (out_of_memory)
-  std::uint32_t open_queue();
-  void close_queue(
-      std::uint32_t number) noexcept;  ///< no operation receives from it; messages are dropped
+  std::uint32_t open_queue() { return queues_.open(); }
+  /// No operation receives from it; its messages are dropped.
+  void close_queue(std::uint32_t number) noexcept { queues_.close(number); }
   bool receive(weft::qdma::receive_operation& op) noexcept;
   void cancel(weft::qdma::receive_operation& op) noexcept;
 
@@ -102,24 +97,6 @@ class device final : public pollable {
   std::uint64_t bells_rung() const noexcept override;
 
  private:
-  /// A chain under way.
-  struct run {
-    chain_steps steps;
-    std::size_t next = 0;      // step
-    std::uint64_t copied = 0;  // bytes of that step
-    std::uint32_t hops = 0;    // descriptors since an application began the chain
-    errc failed = errc::ok;    // a step has failed: only signals are left
-    std::string why;
-  };
-  struct box {
-    box(queue_memory& q, queue_progress& p, vpid me) : reader(q, p), own(q, p, me) {}
-    queue_reader reader;
-    queue_writer own;  // for messages that this process posts to itself
-    bool open = false;
-    std::deque<weft::qdma::receive_operation*> waiting;
-  };
-  using destination = std::pair<vpid, std::uint32_t>;
-
   // device_run.cpp
   enum class visit_end : std::uint8_t { over, again, parked };
   visit_end visit(run& r) noexcept;
@@ -135,33 +112,22 @@ class device final : public pollable {
   unsigned retry_parked() noexcept;
 
   // device_events.cpp
-  counted_event* find(std::uint64_t key) noexcept;
   void count(std::uint64_t key, std::uint32_t hops, errc failed, const std::string& why) noexcept;
   void miss(counted_event& e, vpid who) noexcept;
   void trigger(counted_event& e) noexcept;
   void fire(counted_event& e) noexcept;
   unsigned take_signals() noexcept;
 
-  unsigned deliver() noexcept;
-  void hand_over(box& b, weft::qdma::receive_operation& op, const queue_reader::view& m) noexcept;
-  void look_after_queues() noexcept;
-  void notify_writable(box& b) noexcept;
-
   runtime::engine& engine_;
   table table_;
   shared_segment segment_;
-  vpid self_ = 0;
+  const vpid self_;
+  met_peers peers_;
+  own_queues queues_;
+  event_table events_;
+  run_queue runs_;
   bool closed_ = false;
-  bool refusing_ = false;  // more chains than most_runs
-  std::unordered_map<vpid, std::unique_ptr<peer>> peers_;
-  std::array<vpid, 64> last_lost_{};  // their entries may not show it yet: sockets close earlier
-  std::size_t lost_ = 0;
-  std::deque<counted_event> events_;
-  std::vector<std::uint32_t> free_events_;
-  std::vector<box> boxes_;
-  std::deque<run> ready_;
-  std::map<destination, std::deque<run>> parked_;  // wait for room, in order
-  std::size_t parked_runs_ = 0;
+  bool refusing_ = false;  // more chains than there may be
   std::uint32_t passes_ = 0;
   std::uint64_t failures_ = 0;
   std::uint64_t refused_signals_ = 0;

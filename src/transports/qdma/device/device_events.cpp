@@ -14,11 +14,6 @@ using weft::qdma::trigger_operation;
 namespace {
 
 constexpr unsigned signals_per_pass = 64;
-constexpr std::uint32_t most_events = 1u << 20;
-
-std::uint64_t key_of(std::uint32_t generation, std::size_t index) noexcept {
-  return std::uint64_t{generation} << 32 | (index + 1);
-}
 
 /// Another process's word for a failure; an unknown word is a broken rule.
 errc status_of(std::uint32_t word) noexcept {
@@ -28,58 +23,26 @@ errc status_of(std::uint32_t word) noexcept {
 
 }  // namespace
 
-counted_event* device::find(std::uint64_t key) noexcept {
-  const std::uint64_t low = key & 0xffffffff;
-  if (low == 0 || low > events_.size()) return nullptr;
-  counted_event& e = events_[low - 1];
-  return e.open && e.generation == key >> 32 ? &e : nullptr;
-}
-
 std::uint64_t device::make_event(std::uint64_t completions, bool repeat) {
-  std::size_t index = events_.size();
-  if (!free_events_.empty()) {
-    index = free_events_.back();
-  } else {
-    if (index == most_events)
-      throw error(errc::out_of_memory,
-                  fmt::format("a device has {} events; drop those that are not needed", index));
-    free_events_.reserve(index + 1);  // so that dropping one cannot fail
-    // Keys of other processes, and of earlier processes with this id, should not fit.
-    events_.emplace_back().generation = static_cast<std::uint32_t>(segment_.probe_word() + index);
-  }
-  if (!free_events_.empty()) free_events_.pop_back();
-  counted_event& e = events_[index];
-  e.open = true;
-  e.wanted = completions;
-  e.again = repeat ? completions : 0;
-  return key_of(e.generation, index);
-}
-
-void device::drop_event(std::uint64_t key) noexcept {
-  counted_event* e = find(key);
-  if (!e) return;
-  const std::uint32_t next = e->generation + 1;
-  *e = counted_event{};
-  e->generation = next;
-  free_events_.push_back(static_cast<std::uint32_t>((key & 0xffffffff) - 1));
+  return events_.make(completions, repeat, segment_.probe_word());
 }
 
 void device::arm_event(std::uint64_t key, std::uint64_t completions) noexcept {
-  counted_event* e = find(key);
+  counted_event* e = events_.find(key);
   if (!e) return;
   e->arm(completions);
   for (const vpid v : e->depends_on)
     if (!knows(v)) miss(*e, v);
   trigger(*e);
-  if (!ready_.empty()) engine_.look_after();
+  if (runs_.any_ready()) engine_.look_after();
 }
 
 void device::hang(std::uint64_t key, chain_steps steps) {
-  if (counted_event* e = find(key)) e->chains.push_back(std::move(steps));
+  if (counted_event* e = events_.find(key)) e->chains.push_back(std::move(steps));
 }
 
 void device::depend(std::uint64_t key, vpid on) {
-  counted_event* e = find(key);
+  counted_event* e = events_.find(key);
   if (!e) return;
   e->depends_on.push_back(on);
   if (knows(on)) return;
@@ -101,7 +64,7 @@ void device::miss(counted_event& e, vpid who) noexcept {
 }
 
 bool device::wait(trigger_operation& op) noexcept {
-  counted_event* e = find(op.event);
+  counted_event* e = events_.find(op.event);
   if (closed_ || op.cancel_requested || !e) {
     op.status = closed_ ? errc::closed : e ? errc::stopped : errc::invalid_argument;
     return true;
@@ -122,14 +85,14 @@ void device::cancel(trigger_operation& op) noexcept {
   op.cancel_requested = true;
   if (!op.queued) return;
   op.queued = false;
-  if (counted_event* e = find(op.event)) std::erase(e->waiting, &op);
+  if (counted_event* e = events_.find(op.event)) std::erase(e->waiting, &op);
   engine_.end(op, errc::stopped);
 }
 
 /// Counts a completion, from this process or another one.
 void device::count(std::uint64_t key, std::uint32_t hops, errc failed,
                    const std::string& why) noexcept {
-  counted_event* e = find(key);
+  counted_event* e = events_.find(key);
   if (!e) {
     ++refused_signals_;
     return;
@@ -185,7 +148,7 @@ void device::fire(counted_event& e) noexcept {
 
 unsigned device::take_signals() noexcept {
   unsigned events = 0;
-  queue_reader& own = boxes_[0].reader;
+  queue_reader& own = queues_.signals();
   for (unsigned left = signals_per_pass; left != 0; --left) {
     const auto m = own.peek();
     if (!m) break;
@@ -212,7 +175,7 @@ unsigned device::take_signals() noexcept {
     }
     count(body.event, std::min(body.hops, 2 * most_hops), failed, why);
   }
-  notify_writable(boxes_[0]);
+  queues_.signals_taken();
   return events;
 }
 

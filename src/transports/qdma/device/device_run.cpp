@@ -27,18 +27,15 @@ void device::start(chain_steps steps) noexcept {
   if (closed_ || steps->empty()) return;
   run r;
   r.steps = std::move(steps);
-  if (!ready_.empty() || visit(r) == visit_end::again) add(std::move(r));
-  if (!ready_.empty()) engine_.look_after();
+  if (runs_.any_ready() || visit(r) == visit_end::again) add(std::move(r));
+  if (runs_.any_ready()) engine_.look_after();
 }
 
 void device::add(run r) noexcept {
   try {
-    if (ready_.size() + parked_runs_ < most_runs) {
-      ready_.push_back(std::move(r));
-      return;
-    }
+    if (runs_.add(std::move(r))) return;
     fail(r, errc::out_of_memory,
-         fmt::format("{} chains are under way; begin fewer at once", most_runs));
+         fmt::format("{} chains are under way; begin fewer at once", run_queue::most));
   } catch (const std::bad_alloc&) {
     fail(r, errc::out_of_memory, "no memory for a chain");
   }
@@ -97,8 +94,7 @@ outcome device::fail(run& r, errc kind, std::string why) noexcept {
 }
 
 outcome device::fail_unknown(run& r, vpid to) noexcept {
-  const bool lost = std::find(last_lost_.begin(), last_lost_.end(), to) != last_lost_.end();
-  if (!lost && table_.lives(to))
+  if (!peers_.was_lost(to) && table_.lives(to))
     return fail(r, errc::invalid_argument,
                 fmt::format("process {:#x} was not met; co_await device::meet first", to));
   return fail(r, errc::peer_lost, fmt::format("process {:#x} has ended", to));
@@ -130,13 +126,10 @@ outcome device::post(run& r, vpid to, std::uint32_t queue,
                      std::span<const std::byte> bytes) noexcept {
   if (queue >= queue_count || bytes.size() > slot_bytes)
     return fail(r, errc::invalid_argument, "there is no such queue, or the message is too long");
-  if (const auto waiting = parked_.find({to, queue});
-      waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() != &r)
-    return outcome::later;  // not before the chains that wait
-  if (to == self_) return boxes_[queue].own.post(bytes) ? outcome::done : outcome::later;
-  const auto p = peers_.find(to);
-  if (p == peers_.end()) return fail_unknown(r, to);
-  return p->second->post(queue, bytes);
+  if (runs_.is_behind({to, queue}, r)) return outcome::later;
+  if (to == self_) return queues_.post_to_self(queue, bytes) ? outcome::done : outcome::later;
+  peer* const p = peers_.find(to);
+  return p ? p->post(queue, bytes) : fail_unknown(r, to);
 }
 
 outcome device::copy(run& r, const descriptor& d) noexcept {
@@ -157,14 +150,14 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
     if (there) std::memmove(write ? there : here, write ? here : there, n);
     if (!there) o = outcome::failed;
   } else {
-    const auto p = peers_.find(static_cast<vpid>(d.to));
-    if (p == peers_.end()) return fail_unknown(r, static_cast<vpid>(d.to));
+    peer* const p = peers_.find(static_cast<vpid>(d.to));
+    if (!p) return fail_unknown(r, static_cast<vpid>(d.to));
     // The slice that is copied now ends within the whole, which was checked with the first slice.
     if (r.copied == 0 && d.remote_offset + d.size < d.remote_offset)
       return fail(r, errc::invalid_argument, "beyond the end of the region");
-    if (r.copied == 0) why = p->second->check(write, d.remote_key, d.remote_offset, d.size);
+    if (r.copied == 0) why = p->check(write, d.remote_key, d.remote_offset, d.size);
     o = why ? outcome::failed
-            : p->second->copy(write, d.remote_key, d.remote_offset + r.copied, here, n, why);
+            : p->copy(write, d.remote_key, d.remote_offset + r.copied, here, n, why);
   }
   if (o == outcome::failed || o == outcome::lost) {
     const auto to = static_cast<vpid>(d.to);
@@ -178,28 +171,22 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
 
 /// Puts the chain behind those that have waited longer. False: it has failed for want of memory.
 bool device::park(run& r, destination where) noexcept {
-  const auto waiting = parked_.find(where);
-  if (waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() == &r)
-    return true;  // is there already
   try {
-    if (ready_.size() + parked_runs_ >= most_runs) throw std::bad_alloc();
-    parked_[where].push_back(r);
-    ++parked_runs_;
-    return true;
+    if (runs_.park(where, r)) return true;
   } catch (const std::bad_alloc&) {
-    fail(r, errc::out_of_memory, "no memory for what waits for room in a queue");
-    ++r.next;
-    return false;
+    // As if there were too many.
   }
+  fail(r, errc::out_of_memory, "no memory for what waits for room in a queue");
+  ++r.next;
+  return false;
 }
 
 unsigned device::run_some() noexcept {
   unsigned events = 0;
   // Only the chains that are ready now; chains that they start have their turn in the next pass.
-  for (std::size_t left = std::min<std::size_t>(ready_.size(), visits_per_pass); left != 0;
+  for (std::size_t left = std::min<std::size_t>(runs_.ready(), visits_per_pass); left != 0;
        --left) {
-    run r = std::move(ready_.front());
-    ready_.pop_front();
+    run r = runs_.take();
     ++events;
     if (visit(r) == visit_end::again) add(std::move(r));
   }
@@ -209,24 +196,19 @@ unsigned device::run_some() noexcept {
 /// The first of each line tries again; the others follow when it has gone.
 unsigned device::retry_parked() noexcept {
   unsigned events = 0;
-  for (auto at = parked_.begin(); at != parked_.end();) {
-    while (!at->second.empty()) {
-      const visit_end end = visit(at->second.front());
-      if (end == visit_end::parked && at->second.front().steps) {
+  visit_end end = visit_end::over;
+  runs_.retry(
+      [&](run& first, const destination& where) {
+        end = visit(first);
+        if (end != visit_end::parked || !first.steps) return true;
         // It may have gone on to a step that waits elsewhere, where a copy of it is now.
-        run& first = at->second.front();
         const descriptor& d = (*first.steps)[first.next];
-        const destination here{static_cast<vpid>(d.to), d.kind == what::signal ? 0 : d.queue};
-        if (here == at->first) break;
-      }
-      run r = std::move(at->second.front());
-      at->second.pop_front();
-      --parked_runs_;
-      ++events;
-      if (end == visit_end::again) add(std::move(r));
-    }
-    at = at->second.empty() ? parked_.erase(at) : std::next(at);
-  }
+        return destination{static_cast<vpid>(d.to), d.kind == what::signal ? 0 : d.queue} != where;
+      },
+      [&](run r) {
+        ++events;
+        if (end == visit_end::again) add(std::move(r));
+      });
   return events;
 }
 
