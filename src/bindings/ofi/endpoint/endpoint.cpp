@@ -53,7 +53,6 @@ endpoint::endpoint(domain& of, const endpoint_facts& facts, void* context, const
       send_flags_(facts.send_flags),
       receive_flags_(facts.receive_flags),
       part_(its) {
-  ended_[0].owner = ended_[1].owner = this;
   domain_.used.add();
   if (part_.whole) part_.whole->used.add();
 }
@@ -64,8 +63,6 @@ endpoint::~endpoint() {
   claims_.clear();
   own_lane_.reset();
   own_context_.reset();  // ends operations in flight; no thread reads their ends any more
-  for (completions& c : ended_)
-    for (const record* r = c.waiting.first(); r; r = r->after) delete r->multi;
 }
 
 void endpoint::finish_sends(std::chrono::steady_clock::time_point until) noexcept {
@@ -83,16 +80,7 @@ void endpoint::finish_sends(std::chrono::steady_clock::time_point until) noexcep
 
 /// Leaves the objects that it was bound to: no end is reported any more.
 void endpoint::detach() noexcept {
-  for (direction* d : {&sends_, &receives_}) {
-    if (d->queue && d->ended && external_loop_ && (d != &receives_ || d->ended != sends_.ended))
-      d->queue->remove(*d->ended);
-    if (d->queue) d->queue->used.remove();
-  }
-  for (direction* d : {&sends_, &receives_, &reads_, &writes_}) {
-    if (!d->counted) continue;
-    if (external_loop_) d->counted->remove(*external_loop_);
-    d->counted->used.remove();
-  }
+  bound_.detach(external_loop_);
   if (names_) names_->used.remove();
   if (own_context_) domain_.remove(*this);
   domain_.used.remove();
@@ -115,7 +103,7 @@ int endpoint::close(fid_t f) noexcept {
   self.detach();
   if (self.external_loop_) {
     const external_loop::progress_guard hold(*self.external_loop_);
-    self.sends_ = self.receives_ = self.reads_ = self.writes_ = {};
+    self.bound_.forget();
   }
   whole->keep(std::unique_ptr<endpoint>(&self));
   whole->used.remove();
@@ -141,6 +129,8 @@ void endpoint::withdraw_receives() noexcept {
   });
 }
 
+/// An endpoint that is enabled takes counters, too: fi_endpoint(3) asks programs to bind them
+/// before, but Sandia OpenSHMEM does it later, and libfabric's own providers allow that.
 int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
   if (self.context_ && to->fclass != FI_CLASS_CNTR) return -FI_EOPBADSTATE;
@@ -151,46 +141,19 @@ int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
       self.names_->used.add();
       return 0;
     case FI_CLASS_CQ:
-      for (auto [bit, d] : {std::pair{FI_TRANSMIT, &self.sends_}, {FI_RECV, &self.receives_}}) {
-        if ((flags & bit) == 0) continue;
-        if (d->queue) return -FI_EINVAL;
-        d->queue = &object_of<completion_queue, fid_cq>(to);
-        d->selective = (flags & FI_SELECTIVE_COMPLETION) != 0;
-        d->queue->used.add();
-      }
-      return 0;
+      return self.bound_.bind(object_of<completion_queue, fid_cq>(to), flags);
     case FI_CLASS_CNTR:
-      return self.bind(object_of<counter, fid_cntr>(to), flags);
+      // An endpoint without access has nothing to count; accesses by peers cannot be counted.
+      if (self.accesses() && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0)
+        return -FI_EOPNOTSUPP;
+      return guarded([&] {
+        return self.bound_.bind(object_of<counter, fid_cntr>(to), flags, self.external_loop_);
+      });
     case FI_CLASS_EQ:
       return 0;  // there are no events for it
     default:
       return -FI_EINVAL;
   }
-}
-
-/// An endpoint that is enabled takes counters, too: fi_endpoint(3) asks programs to bind them
-/// before, but Sandia OpenSHMEM does it later, and libfabric's own providers allow that.
-int endpoint::bind(counter& c, std::uint64_t flags) noexcept {
-  // An endpoint without access has nothing to count; accesses by peers cannot be counted.
-  if (accesses() && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0) return -FI_EOPNOTSUPP;
-  return guarded([&] {
-    for (auto [bit, d] : {std::pair{FI_SEND, &sends_},
-                          {FI_RECV, &receives_},
-                          {FI_READ, &reads_},
-                          {FI_WRITE, &writes_}}) {
-      if ((flags & bit) == 0) continue;
-      if (d->counted) return -FI_EINVAL;
-      if (external_loop_) {
-        c.add(*external_loop_);
-        const external_loop::progress_guard hold(*external_loop_);
-        d->counted = &c;
-      } else {
-        d->counted = &c;
-      }
-      c.used.add();
-    }
-    return 0;
-  });
 }
 
 int endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {
@@ -203,23 +166,12 @@ int endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {
 int endpoint::enable() {
   if (context_) return -FI_EOPBADSTATE;
   if (!names_ && !part_.whole) return -FI_ENOAV;
-  if (!sends_.queue && !receives_.queue && !sends_.counted && !receives_.counted) return -FI_ENOCQ;
+  if (!bound_.any()) return -FI_ENOCQ;
   lane& at = part_.whole ? part_.whole->at(part_.number) : own_lane();
   context_ = &at.context;
   peers_ = &at.peers;
   external_loop_ = &at.loop;
-  // One queue for both directions reports operations in the order in which they ended.
-  sends_.ended = &ended_[0];
-  receives_.ended = sends_.queue == receives_.queue ? &ended_[0] : &ended_[1];
-  if (sends_.queue) sends_.queue->add(*sends_.ended);
-  if (receives_.queue && receives_.queue != sends_.queue) receives_.queue->add(*receives_.ended);
-  for (direction* d : {&reads_, &writes_}) {
-    d->queue = sends_.queue;
-    d->selective = sends_.selective;
-    d->ended = sends_.ended;
-  }
-  for (const direction* d : {&sends_, &receives_, &reads_, &writes_})
-    if (d->counted) d->counted->add(*external_loop_);
+  bound_.enable(*external_loop_);
   if (own_context_) domain_.add(*this);
   if (part_.number == 0 && fid.fclass != FI_CLASS_TX_CTX) announce();
   return 0;

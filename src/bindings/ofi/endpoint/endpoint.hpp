@@ -2,24 +2,20 @@
 // fi_endpoint(3): a context of weft, and libfabric's view of its operations.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include <rdma/fi_rma.h>
 
-#include <weft/claim.hpp>
 #include <weft/region.hpp>
 
+#include "bindings/ofi/endpoint/bound_directions.hpp"
+#include "bindings/ofi/endpoint/claim_list.hpp"
 #include "bindings/ofi/endpoint/lane.hpp"
 #include "bindings/ofi/endpoint/peer_table.hpp"
-#include "bindings/ofi/objects/completion_queue.hpp"
-#include "bindings/ofi/objects/counter.hpp"
 
 namespace weft::ofi {
 
@@ -136,14 +132,6 @@ class endpoint final : public fid_ep {
   std::unique_ptr<endpoint> closed_before;  // of the same scalable endpoint, which owns the chain
 
  private:
-  /// One direction, as fi_ep_bind set it.
-  struct direction {
-    completion_queue* queue = nullptr;
-    bool selective = false;
-    counter* counted = nullptr;
-    completions* ended = nullptr;
-  };
-
   static int close(fid_t f) noexcept;
   static int bind(fid_t f, fid_t to, std::uint64_t flags) noexcept;
   static int control(fid_t f, int command, void* argument) noexcept;
@@ -159,30 +147,13 @@ class endpoint final : public fid_ep {
   static fi_ops_rma rma_ops;
   static fi_ops_atomic atomic_ops;
 
-  int bind(counter& c, std::uint64_t flags) noexcept;
   int enable();
   lane& own_lane();
   void detach() noexcept;
   void withdraw_receives() noexcept;
   void unpin(record& r) noexcept;
-  void bind_queue(completion_queue& q, std::uint64_t flags);
   void announce() const;
-  const direction& direction_of(const record& r) const noexcept {
-    switch (r.what) {
-      case record::kind::send:
-        return sends_;
-      case record::kind::read:
-        return reads_;
-      case record::kind::write:
-        return writes_;
-      default:
-        return receives_;
-    }
-  }
   bool is_told(const record& r) const noexcept;
-  bool wants_entry(const direction& d, std::uint64_t flags) const noexcept {
-    return d.queue && (!d.selective || (flags & FI_COMPLETION) != 0);
-  }
   template <class Record, class Request>
   void post(external_loop::progress_guard& hold, slot& memory, const record& about,
             const Request& r, detail::rma_operation::step_fn next = nullptr) noexcept;
@@ -208,9 +179,6 @@ class endpoint final : public fid_ep {
   const bool directed_;
   const std::uint64_t send_flags_, receive_flags_;
   address_vector* names_ = nullptr;
-  direction sends_, receives_;
-  // Of memory of peers: reported where sends are, with counters of their own.
-  direction reads_, writes_;
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
   const sep_context part_;
@@ -225,13 +193,12 @@ class endpoint final : public fid_ep {
 
   // With the external loop held.
   slots slots_;
-  record_list in_flight_;    // receives
-  std::size_t sending_ = 0;  // sends and accesses in flight
-  std::array<completions, 2> ended_;
-  bool closed_ = false;  // a part of a scalable endpoint, which is kept
+  bound_directions bound_{*this};  // its unread records lie in slots
+  record_list in_flight_;          // receives
+  std::size_t sending_ = 0;        // sends and accesses in flight
+  bool closed_ = false;            // a part of a scalable endpoint, which is kept
 
-  std::mutex claims_mutex_;
-  std::list<std::pair<void*, claimed_message>> claims_;  // found by their context pointers
+  claim_list claims_;
 };
 
 inline endpoint& at(fid_ep* ep) noexcept { return object<endpoint>(ep); }

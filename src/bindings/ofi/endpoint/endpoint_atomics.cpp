@@ -57,7 +57,7 @@ ssize_t endpoint::update(const atomic_call& c) noexcept {
   const std::size_t size = size_of(c.change.type);
   if (!with || c.address % size != 0) return -FI_EINVAL;
   record its = about(c, *this);
-  its.tells = !c.silent && wants_entry(direction_of(its), c.flags);
+  its.tells = !c.silent && bound_.of(its).wants_entry(c.flags);
 
   external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();

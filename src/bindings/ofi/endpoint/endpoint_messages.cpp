@@ -39,7 +39,7 @@ void endpoint::note_end(record& r) noexcept {
   const bool receive = r.what == record::kind::receive;
   if (receive) in_flight_.remove(r);
   if (is_sent(r)) --sending_;
-  const direction& d = direction_of(r);
+  const direction& d = bound_.of(r);
   if (r.multi && (r.error != 0 || uses_up(*r.multi, r.size, least_room_))) r.flags |= FI_MULTI_RECV;
   if (d.counted) d.counted->count(r.error == 0);
   if (is_told(r))
@@ -51,7 +51,7 @@ void endpoint::note_end(record& r) noexcept {
 /// A failure is reported even if no entry was requested; a buffer goes on only when its last end is
 /// read.
 bool endpoint::is_told(const record& r) const noexcept {
-  return direction_of(r).queue && (r.tells || r.error != 0 || r.multi);
+  return bound_.of(r).queue && (r.tells || r.error != 0 || r.multi);
 }
 
 void endpoint::recycle(record& r) noexcept {
@@ -75,12 +75,12 @@ ssize_t endpoint::send(const message_call& m) noexcept {
   if (!to || m.pieces.size() > most_pieces) return -FI_EINVAL;
   if (injected && size_of(m.pieces) > inject_size) return -FI_EINVAL;
   const bool synchronous = (m.flags & FI_DELIVERY_COMPLETE) != 0;
-  const bool tells = !m.silent && wants_entry(sends_, m.flags);
+  const bool tells = !m.silent && bound_.sends.wants_entry(m.flags);
 
   external_loop::progress_guard hold(*external_loop_);
   if (injected && !tells && !synchronous && m.pieces.size() == 1 &&
       hold.try_send(*to, buffer_of(m.pieces.front()), tag{m.tag}, m.data)) [[likely]] {
-    if (sends_.counted) sends_.counted->count(true);
+    if (bound_.sends.counted) bound_.sends.counted->count(true);
     return 0;
   }
   record its = about(m, *this, record::kind::send, FI_SEND);
@@ -138,7 +138,7 @@ ssize_t endpoint::receive_in_turn(const message_call& m) noexcept {
   const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
   if (directed(m) && !from) return -FI_EINVAL;
   record its = about(m, *this, record::kind::receive, FI_RECV);
-  its.tells = wants_entry(receives_, m.flags);
+  its.tells = bound_.receives.wants_entry(m.flags);
   if ((m.flags & FI_MULTI_RECV) != 0) {
     if (m.pieces.size() != 1 || kind_of(m.tag) != FI_MSG) return -FI_EINVAL;
     const int made = guarded([&] {
@@ -192,12 +192,12 @@ ssize_t endpoint::tell(const record& its) noexcept {
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   record& told = *::new (static_cast<void*>(memory->memory.data())) record(its);
-  receives_.ended->waiting.push(told);
+  bound_.receives.ended->waiting.push(told);
   return 0;
 }
 
 ssize_t endpoint::peek(const message_call& m) noexcept {
-  if (!receives_.queue) return -FI_ENOCQ;
+  if (!bound_.receives.queue) return -FI_ENOCQ;
   const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
   if (directed(m) && !from) return -FI_EINVAL;
   const tag_mask wanted(m.tag, ~m.ignore);
@@ -220,8 +220,7 @@ ssize_t endpoint::peek(const message_call& m) noexcept {
     its.room = its.size;  // nothing is truncated: the caller asked for the length
     if ((m.flags & (FI_CLAIM | FI_DISCARD)) == FI_CLAIM) {
       const int kept = guarded([&] {
-        const std::lock_guard lock(claims_mutex_);
-        claims_.emplace_back(m.context, std::move(*claimed));
+        claims_.add(m.context, std::move(*claimed));
         return 0;
       });
       if (kept != 0) return kept;
@@ -233,22 +232,15 @@ ssize_t endpoint::peek(const message_call& m) noexcept {
 }
 
 ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
-  std::list<std::pair<void*, claimed_message>> mine;
-  {
-    const std::lock_guard lock(claims_mutex_);
-    const auto found = std::find_if(claims_.begin(), claims_.end(),
-                                    [&](const auto& c) { return c.first == m.context; });
-    if (found == claims_.end()) return -FI_EINVAL;
-    mine.splice(mine.begin(), claims_, found);
-  }
-  claimed_message& claimed = mine.front().second;
+  std::optional<claimed_message> claimed = claims_.take(m.context);
+  if (!claimed) return -FI_EINVAL;
   record its = about(m, *this, record::kind::claimed, FI_RECV);
-  its.tells = wants_entry(receives_, m.flags);
+  its.tells = bound_.receives.wants_entry(m.flags);
   if ((m.flags & FI_DISCARD) != 0) {
-    tell_message(its, claimed.about());
+    tell_message(its, claimed->about());
     {
       const external_loop::call here(*external_loop_);
-      claimed.discard();
+      claimed->discard();
     }
     its.what = record::kind::told;
     return its.tells ? tell(its) : 0;
@@ -258,11 +250,11 @@ ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
   if (!memory) return -FI_ENOMEM;
   if (m.pieces.size() > 1) {
     const auto request = receive_request(*memory, m, nullptr);
-    post<claimed_record>(hold, *memory, its, claimed.recv(request.into.parts()));
+    post<claimed_record>(hold, *memory, its, claimed->recv(request.into.parts()));
   } else {
     post<claimed_record>(
         hold, *memory, its,
-        claimed.recv(mutable_buffer(static_cast<std::byte*>(its.buffer), its.room)));
+        claimed->recv(mutable_buffer(static_cast<std::byte*>(its.buffer), its.room)));
   }
   return 0;
 }

@@ -80,7 +80,7 @@ ssize_t endpoint::access(const access_call& c, record::kind what) noexcept {
   if (!with || c.pieces.size() > most_pieces || c.places.empty() || c.places.size() > most_pieces ||
       its.size != size_of(c.places) || (injected && its.size > inject_size))
     return -FI_EINVAL;
-  its.tells = !c.silent && wants_entry(direction_of(its), c.flags);
+  its.tells = !c.silent && bound_.of(its).wants_entry(c.flags);
 
   external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
@@ -195,8 +195,8 @@ void endpoint::note_end(arrival_record& r) noexcept {
 /// \return whether more can come
 bool endpoint::tell_arrival(arrival_record& r) noexcept {
   const bool came = r.error == 0;
-  if (came && receives_.queue)
-    receives_.ended->waiting.push(r);
+  if (came && bound_.receives.queue)
+    bound_.receives.ended->waiting.push(r);
   else
     recycle(r);
   return came;
