@@ -19,7 +19,6 @@ void add_commands(CLI::App& app, int& exit_code) {
   eager_command::add(app);
   kinds_command::add(app);
   rdma_command::add(app);
-  rendezvous_command::add(app);
   regcache_command::add(app);
   frames_command::add(app);
   progress_command::add(app);

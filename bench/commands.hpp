@@ -27,7 +27,6 @@ namespace tax_command { void add(CLI::App& app); }          ///< what other tran
 namespace eager_command { void add(CLI::App& app); }        ///< limits of eager messages over each transport
 namespace kinds_command { void add(CLI::App& app); }        ///< kinds of transfers beside each other
 namespace rdma_command { void add(CLI::App& app); }         ///< long messages by frames, reads and writes
-namespace rendezvous_command { void add(CLI::App& app); }   ///< announced receives
 namespace tree_command { void add(CLI::App& app); }         ///< broadcasts by chains and by messages
 namespace regcache_command { void add(CLI::App& app); }     ///< registered memory that is kept
 namespace frames_command { void add(CLI::App& app); }       ///< eager messages over verbs, sent and written

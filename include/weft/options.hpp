@@ -179,11 +179,6 @@ struct options {
     rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
     rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
 
-    /// Whether receives of messages above eager_limit are announced to their source before the
-    /// message begins, so that its payload goes without a handshake. Effective where both sides
-    /// want it. docs/adr/0041-early-receives.md
-    bool receiver_first = false;
-
     /// The eager credit that this side grants to each peer, in bytes, from 3.4 KiB to 64 MiB; it
     /// does not change, and `unexpected_budget` does not bound it. Empty: as the budget allows,
     /// with more for peers that need more.

@@ -64,7 +64,6 @@ context setting::make_context() const {
   o.experimental.rendezvous = rendezvous;
   o.experimental.qdma_copy_completion = qdma_copy_completion;
   o.experimental.chained = chained;
-  o.experimental.receiver_first = receiver_first;
   o.experimental.verbs_eager = verbs_eager;
   o.transport_factories = {fake_transport(), datagram::kind()};
   return context(std::move(o));
@@ -125,12 +124,6 @@ const std::vector<setting>& settings() {
       {"fake, in frames", same_process, dedicated, "auto", "auto", "fake", 1, burst, frames},
       {"shm, one process, read", same_process, dedicated, "auto", "auto", "shm", 1, burst, get},
       {"shm, immediate reading", two_processes, polling, "auto", "auto", "shm", 1, immediate},
-      {"shm, receiver first", two_processes, polling, "auto", "auto", "shm", 1, burst, automatic,
-       direct, weft::chained_fin::no, true},
-      {"tcp, receiver first", same_process, dedicated, "auto", "auto", "tcp", 1, burst, automatic,
-       direct, weft::chained_fin::no, true},
-      {"qdma, receiver first", same_process, dedicated, "auto", "auto", "qdma", 1, burst, frames,
-       direct, weft::chained_fin::no, true},
       {"qdma, one process", same_process, dedicated, "auto", "auto", "qdma"},
       {"qdma, one process, polling", same_process, polling, "auto", "auto", "qdma"},
       {"qdma, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "qdma"},
@@ -158,7 +151,7 @@ const std::vector<setting>& settings() {
       {"verbs, two processes, written", two_processes, dedicated, "auto", "auto", "verbs", 1, burst,
        put},
       {"verbs, one process, interrupt, epoll, read, written frames", same_process, interrupt,
-       "epoll", "auto", "verbs", 1, burst, get, direct, weft::chained_fin::automatic, false,
+       "epoll", "auto", "verbs", 1, burst, get, direct, weft::chained_fin::automatic,
        weft::eager_operation::write},
       {"verbs and tcp, two processes", two_processes, dedicated, "auto", "auto", "verbs+tcp"},
       {"verbs and tcp, one process", same_process, dedicated, "auto", "auto", "verbs+tcp"},
@@ -173,7 +166,7 @@ bool has_a_twin(const setting& s) {
   if (transport == "shm" && s.where == place::same_process) return false;
   return (s.progress != weft::progress_mode::dedicated || std::string_view(s.wait_set) != "auto") &&
          std::string_view(s.large) == "auto" && s.reading == weft::ring_read_policy::burst &&
-         s.qdma_copy_completion == weft::copy_completion::direct && !s.receiver_first &&
+         s.qdma_copy_completion == weft::copy_completion::direct &&
          transport.find('+') == std::string_view::npos;
 }
 

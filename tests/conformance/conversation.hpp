@@ -38,7 +38,6 @@ struct setting {
   weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
   weft::copy_completion qdma_copy_completion = weft::copy_completion::direct;
   weft::chained_fin chained = weft::chained_fin::automatic;
-  bool receiver_first = false;
   weft::eager_operation verbs_eager = weft::eager_operation::send;
 
   weft::context make_context() const;

@@ -366,8 +366,7 @@ class conversation {
   std::uint8_t mood_ = 0;  // of the links
   engine turns_{progress_mode::polling, {}, "epoll"};
   tests::scripted_connector connector_;
-  messenger messages_{turns_,
-                      {.unexpected_budget = budget, .eager_limit = 4096, .receiver_first = true}};
+  messenger messages_{turns_, {.unexpected_budget = budget, .eager_limit = 4096}};
   std::shared_ptr<peer> villain_ = messages_.peers().at(0), bystander_ = messages_.peers().at(1);
   std::vector<frame_sink*> lanes_;  // the hostile peer's frames arrive by these
   std::vector<scripted_link*> links_;

@@ -129,7 +129,6 @@ int be_victim(board& on, const settings& s) try {
   const gauge tells(on);
   options o = common_options(s);
   o.progress = mode_named(s.progress);
-  o.experimental.receiver_first = s.first % 2 == 0;
   context ctx(std::move(o));
   house h(on, ctx, s);
   run(ctx, h.keep());

@@ -28,7 +28,7 @@ set(proto
   "match: frames | services select peer"
   "rails: support frames services | select peer"
   "connection: support frames services | match rails"
-  "rendezvous: support frames connection | select match eager"
+  "rendezvous: support frames connection | select eager"
   "eager: support frames connection rendezvous | select match groups calls peer"
   "rma: support services connection | frames select"
   "groups: frames services | match peer"

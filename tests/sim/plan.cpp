@@ -166,7 +166,6 @@ scenario make_plan(const wishes& w) {
     p.ranks[i].rendezvous = d.one_of(ways);
     if (d.percent(30)) p.ranks[i].eager_data = weft::rendezvous_eager_data::no;
     p.ranks[i].calls_at_once = d.one_of(calls_at_once);
-    p.ranks[i].receiver_first = d.percent(50);
   }
   const auto wanted = [&w](unsigned i) {
     return !w.only || std::count(w.only->begin(), w.only->end(), i) != 0;

@@ -54,7 +54,6 @@ struct rank_plan {
   std::size_t eager_limit = 0;
   weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
   weft::rendezvous_eager_data eager_data = weft::rendezvous_eager_data::automatic;
-  bool receiver_first = false;
   nanoseconds joins{0};
   unsigned calls_at_once = 256;
 };

@@ -54,7 +54,6 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book,
                           .rendezvous = p.ranks[number].rendezvous,
                           .eager_data = p.ranks[number].eager_data,
                           .calls_at_once = p.ranks[number].calls_at_once,
-                          .receiver_first = p.ranks[number].receiver_first,
                           .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}),
       is_busy_(std::move(is_busy)) {
   messages_.attach(connector_);

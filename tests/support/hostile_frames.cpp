@@ -19,7 +19,7 @@ temper throw_temper(dice& d) {
 
 std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
   using me = hostile_frames;
-  static constexpr std::array<move, 39> all{&me::eager,
+  static constexpr std::array<move, 35> all{&me::eager,
                                             &me::eager,
                                             &me::begin_eager,
                                             &me::begin_rendezvous,
@@ -53,11 +53,7 @@ std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
                                             &me::bye,
                                             &me::answer_access,
                                             &me::released,
-                                            &me::begin_rendezvous,
-                                            &me::begin_unasked,
-                                            &me::unasked_data,
-                                            &me::unasked_data,
-                                            &me::announce_early};
+                                            &me::begin_rendezvous};
   return all;
 }
 
@@ -108,7 +104,7 @@ hostile_frame hostile_frames::plausible(dice& d) {
 
 hostile_frame hostile_frames::anything(dice& d) {
   hostile_frame f;
-  f.header.kind = static_cast<std::uint8_t>(d.below(last_kind + 2u));
+  f.header.kind = static_cast<std::uint8_t>(d.below(last_kind + 3u));
   f.header.flags = static_cast<std::uint8_t>(d.throw_one());
   if (d.percent(80)) f.header.flags |= has_extension;
   f.header.size = d.percent(50) ? 0 : some_size(d);

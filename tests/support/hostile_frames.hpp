@@ -74,7 +74,6 @@ class hostile_frames {
     std::uint64_t sent;
     bool rendezvous;
     std::uint16_t theirs = 0;  // set when the victim has asked for it
-    bool unasked = false;      // its payload follows without that
   };
   struct question {  // of the victim: a message, or an access
     proto::frame_kind kind;
@@ -111,9 +110,6 @@ class hostile_frames {
   maybe eager(dice& d);
   maybe begin_eager(dice& d);
   maybe begin_rendezvous(dice& d);
-  maybe begin_unasked(dice& d);
-  maybe unasked_data(dice& d);
-  maybe announce_early(dice& d);
   maybe more(dice& d);
   maybe cancel(dice& d);
   maybe data(dice& d);
@@ -157,7 +153,6 @@ class hostile_frames {
   std::deque<std::uint64_t> shown_;
   std::deque<hostile_frame> past_;  // sent and received frames
   std::uint64_t put_heard_ = 0;     // bytes of the victim's put that is under way
-  std::uint64_t early_heard_ = 0;   // frames that announce the victim's receives
   bool heard_bye_ = false;
   drum drum_;
 };

@@ -16,7 +16,6 @@ void hostile_frames::heard(const frame_header& h, const frame_extension* x) {
   if (kind == frame_kind::eager || kind == frame_kind::rts) owed_ += proto::units_of(h.size);
   if (kind == frame_kind::more) owed_ += proto::payload_units(h.size);
   if (kind == frame_kind::bye) heard_bye_ = true;
-  if (kind == frame_kind::early) ++early_heard_;
   if ((kind == frame_kind::eager || kind == frame_kind::rts) && proto::is_call(h.tag))
     if (const proto::call_tag t = proto::unpack_call(h.tag); t.kind == proto::call_kind::request)
       keep(calls_of_theirs_, t.id);

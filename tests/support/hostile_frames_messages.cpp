@@ -56,46 +56,6 @@ hostile_frames::maybe hostile_frames::begin_rendezvous(dice& d) {
                        {std::uint64_t{m.id} << 48 | total, at, 0}};
 }
 
-/// The payload follows without an answer: the victim may have announced a receive, or not.
-hostile_frames::maybe hostile_frames::begin_unasked(dice& d) {
-  if (early_heard_ == 0 && d.percent(95)) return {};
-  maybe f = begin_rendezvous(d);
-  if (!f) return f;
-  message& m = messages_.back();
-  if (d.percent(90)) {
-    f->header.size = 0;
-    f->header.flags |= proto::eager_ends;
-    current_.reset();
-    m.sent = 0;
-  }
-  m.unasked = true;
-  f->header.flags |= proto::payload_follows;
-  f->extension.b = d.percent(90) ? d.between(1, early_heard_ + 1) : word(d);
-  return f;
-}
-
-hostile_frames::maybe hostile_frames::unasked_data(dice& d) {
-  if (messages_.empty()) return {};
-  message& m = any_of(messages_, d);
-  if ((!m.unasked && d.percent(95)) || m.sent == m.total) return {};
-  const auto size = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(d.percent(50) ? max_payload_ : some_size(d), m.total - m.sent));
-  hostile_frame f = plain(frame_kind::data, proto::unasked_bit | m.id, m.sent);
-  f.header.size = size;
-  m.sent += size;
-  return f;
-}
-
-/// It announces any bytes; so most such frames are refused by a victim that reads them.
-hostile_frames::maybe hostile_frames::announce_early(dice& d) {
-  if (d.percent(90)) return {};
-  if (d.percent(50)) return plain(frame_kind::early_end, d.between(1, 40));
-  hostile_frame f = plain(frame_kind::early, word(d));
-  f.header.size = std::min<std::uint32_t>(
-      static_cast<std::uint32_t>(d.between(1, 33) * sizeof(proto::early_receive)), max_payload_);
-  return f;
-}
-
 hostile_frames::maybe hostile_frames::more(dice& d) {
   if (!current_) return {};
   const std::uint64_t rest = current_->total - current_->sent;

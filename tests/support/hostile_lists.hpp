@@ -18,7 +18,7 @@ using transports::has_extension;
 using transports::has_immediate;
 
 inline constexpr std::size_t most_kept = 256;
-inline constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::early_end);
+inline constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::call_more);
 
 template <class Thing>
 void keep(std::deque<Thing>& where, const Thing& what) {

@@ -123,13 +123,11 @@ class match_operation : public operation {
 
   /// Leaves the message in the queue.
   bool probe() const noexcept { return (special & is_probe) != 0; }
-  /// Its source knows of it (proto/rendezvous/early_receives.hpp).
-  bool early() const noexcept { return (special & is_early) != 0; }
   /// Takes more messages after the next one (recv_many_operation).
   bool stays() const noexcept { return (special & takes_more) != 0; }
 
   // In `special`: why a message does not take the short path to it. The last one is no reason.
-  static constexpr std::uint8_t is_probe = 1, is_early = 2;
+  static constexpr std::uint8_t is_probe = 1;
   static constexpr std::uint8_t has_pieces = 4;    // more buffers than one
   static constexpr std::uint8_t is_elsewhere = 8;  // `on` is not null; set by the start
   static constexpr std::uint8_t is_traced = 16;    // set by the start
@@ -145,7 +143,6 @@ class match_operation : public operation {
   match_operation* before = nullptr;
   match_operation* after = nullptr;
   std::uint64_t posted_at = 0;
-  std::uint64_t early_number = 0;  ///< by which its source knows it, if early()
 
  protected:
   ~match_operation() = default;

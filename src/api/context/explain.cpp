@@ -59,11 +59,6 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   std::vector<route> all;
   all.push_back({"always", frames.empty() ? send.way : send.way + "; " + frames, send.why});
   if (!proto::plan_send(bytes, eager_limit, credit).rendezvous) return all;
-  if (o.experimental.receiver_first && bytes > eager_limit &&
-      proto::follows_unasked(o.experimental.rendezvous, t)) {
-    const proto::explanation early = proto::explain_early();
-    all.push_back({"the rest, if its receive waits, and the sender knows", early.way, early.why});
-  }
   const bool thread =
       o.progress == progress_mode::dedicated || o.progress == progress_mode::two_threads;
   const auto ways = used.explain_rest({bytes, o.experimental.rendezvous, cma, thread});

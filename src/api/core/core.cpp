@@ -88,8 +88,8 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit, options_.eager_limits,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
                            options_.experimental.eager_data, options_.experimental.chained,
-                           options_.calls_at_once, options_.experimental.receiver_first,
-                           options_.experimental.fixed_credit, options_.stop_timeout}),
+                           options_.calls_at_once, options_.experimental.fixed_credit,
+                           options_.stop_timeout}),
       connections_(engine_, messenger_, transports_, plane_->job(), lane) {
   if (!options_.trace_file.empty() || !options_.call_tree_file.empty()) messenger_.record_all();
   messenger_.peers().reserve_ranks(proto::first_non_rank);

@@ -61,8 +61,6 @@ constexpr vocabulary<rendezvous_eager_data, 3> beginnings{
 constexpr vocabulary<chained_fin, 3> chainings{
     {{"auto", chained_fin::automatic}, {"yes", chained_fin::yes}, {"no", chained_fin::no}}};
 
-constexpr vocabulary<bool, 2> yes_or_no{{{"no", false}, {"yes", true}}};
-
 constexpr vocabulary<copy_completion, 3> ends{{{"direct", copy_completion::direct},
                                                {"one_queue", copy_completion::one_queue},
                                                {"two_queues", copy_completion::two_queues}}};
@@ -220,10 +218,6 @@ void set_eager_data(options& o, const char* name, const std::string& value) {
 
 void set_chained(options& o, const char* name, const std::string& value) {
   o.experimental.chained = one_of(chainings, name, value, "auto, yes or no");
-}
-
-void set_receiver_first(options& o, const char* name, const std::string& value) {
-  o.experimental.receiver_first = one_of(yes_or_no, name, value, "yes or no");
 }
 
 void set_qdma_copy_completion(options& o, const char* name, const std::string& value) {

@@ -25,7 +25,6 @@ void set_region_entries(options& o, const char* name, const std::string& value);
 void set_rendezvous(options& o, const char* name, const std::string& value);
 void set_eager_data(options& o, const char* name, const std::string& value);
 void set_chained(options& o, const char* name, const std::string& value);
-void set_receiver_first(options& o, const char* name, const std::string& value);
 void set_qdma_copy_completion(options& o, const char* name, const std::string& value);
 void set_verbs_eager(options& o, const char* name, const std::string& value);
 void set_collectives(options& o, const char* name, const std::string& value);

@@ -87,11 +87,6 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_RENDEZVOUS_CHAINED_FIN", "experimental.chained",
        "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
        [](const options& o) { return name_of(o.experimental.chained); }},
-      {"WEFT_RENDEZVOUS_RECEIVER_FIRST", "experimental.receiver_first",
-       "whether receives that wait are announced to their source, which then needs no handshake: "
-       "yes, no",
-       set_receiver_first,
-       [](const options& o) { return std::string(o.experimental.receiver_first ? "yes" : "no"); }},
       {"WEFT_QDMA_COPY_COMPLETION", "experimental.qdma_copy_completion",
        "how qdma tells its own side of a copy's end: direct, one_queue, two_queues",
        set_qdma_copy_completion,

@@ -28,13 +28,12 @@ struct receiver::first_frame {
   std::uint64_t tag;
   std::uint64_t total;      ///< bytes of the message
   std::uint64_t immediate;  ///< 0: none
-  std::uint64_t where;      ///< of a rendezvous: its early receive, or where it can be read; or 0
+  std::uint64_t where;      ///< of a rendezvous: where it can be read; or 0
   std::uint32_t size;       ///< bytes in the frame
   std::uint32_t units;      ///< of credit
   local_id number;          ///< the peer's number of the message; 0: it needs no answer
   bool rendezvous;          ///< the rest waits for an answer
   bool ends;                ///< nothing more comes without one
-  bool early;               ///< the rest comes all the same, to an announced receive
   bool starved;             ///< with more credit more would have come
   bool whole;               ///< is_whole
   bool call;
@@ -47,7 +46,6 @@ struct receiver::first_frame {
         units(units_of(h.size)),
         rendezvous(h.kind == static_cast<std::uint8_t>(frame_kind::rts)),
         ends((h.flags & eager_ends) != 0),
-        early(rendezvous && (h.flags & payload_follows) != 0),
         starved(rendezvous && (h.flags & proto::starved) != 0),
         whole(is_whole(h, x)),
         call(is_call(h.tag)) {
@@ -102,14 +100,7 @@ bool receiver::is_valid(const first_frame& f, const std::byte* data) const noexc
   if (!f.rendezvous && (f.total > std::uint64_t{usable - message_units} * credit_unit ||
                         (f.ends && f.size != f.total)))
     return false;
-  if (f.early && !may_follow(f)) return false;
   return f.number == 0 ? !f.rendezvous : numbered_.find(f.number) == nullptr;
-}
-
-/// Whether the payload of a message may come without an answer to its request.
-bool receiver::may_follow(const first_frame& f) const noexcept {
-  return f.size == 0 && f.ends && f.tag < first_reserved_tag && f.total != 0 && peer_->early() &&
-         peer_->early()->has_announced(f.where);
 }
 
 // --- matched, whole -----------------------------------------------------------------------------
@@ -165,7 +156,7 @@ inbound_message* receiver::begin(const first_frame& f) noexcept {
   m->rendezvous = f.rendezvous;
   m->sender_id = f.number;
   m->eager_done = f.ends;
-  if (f.rendezvous && !f.early && f.where != 0) {
+  if (f.rendezvous && f.where != 0) {
     m->readable = true;
     m->at = remote_address::unpack(f.where);
   }
@@ -184,9 +175,6 @@ bool receiver::meet(inbound_message& m, const first_frame& f, recv_operation*& r
     receive = take_receive(what);
     m.given_up = receive ? !make_room(*receive, what) : is_revoked(f.tag);
     if (m.given_up) receive = nullptr;
-    // A payload that comes before its receive is asked for later, as without `early`.
-    m.early = f.early && receive;
-    if (f.early && m.unexpected() && !receive) ++services_->counts.rendezvous_early_lost;
     return true;
   }
   const call_tag t = unpack_call(f.tag);
@@ -211,8 +199,6 @@ recv_operation* receiver::take_receive(const received& what) noexcept {
   if (!m) return nullptr;
   if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
     tree->note("matched", {});
-  if (m->early()) [[unlikely]]
-    peer_->early()->matched(*m);
   return static_cast<recv_operation*>(m);
 }
 

@@ -136,9 +136,8 @@ bool receiver::spares(const inbound_message& m) noexcept {
 /// may have taken a later message in its place, if the link may be writing to the memory, or if the
 /// budget for unexpected messages is used up.
 bool receiver::put_back(inbound_message& m) noexcept {
-  if (m.early || m.in_hands_of_link() || connection_->several() ||
-      (m.rendezvous && !m.eager_done) || !m.is_all_there() ||
-      !services_->matcher.is_newest(*m.receive, peer_, m.tag))
+  if (m.in_hands_of_link() || connection_->several() || (m.rendezvous && !m.eager_done) ||
+      !m.is_all_there() || !services_->matcher.is_newest(*m.receive, peer_, m.tag))
     return false;
   m.stored_size = m.total;
   if (!services_->memory.store_again(m)) return false;
@@ -164,10 +163,6 @@ void receiver::give_up(inbound_message& m) noexcept {
     m.stopping = true;        // the receive ends well, when all of the message is here
     m.stopped_at = services_->upkeep.note_stop();
     return;
-  }
-  if (m.early) {
-    stop(m);
-    return rendezvous_->end_early(m);
   }
   if (m.in_hands_of_link()) {
     m.stopping = true;  // the memory goes back when the link, or the sender, has finished with it

@@ -73,8 +73,6 @@ class receiver {
   static bool spares(const inbound_message& m) noexcept;
   /// The receive ends stopped, and the message goes on without it.
   void stop(inbound_message& m) noexcept;
-  /// The message under way with that number of the sender's; null: none.
-  inbound_message* numbered(std::uint64_t number) const noexcept { return numbered_.find(number); }
   /// All of a matched message is here, or is not wanted.
   void finish(inbound_message& m) noexcept;
 
@@ -111,7 +109,6 @@ class receiver {
   struct first_frame;
   enum class taking : std::uint8_t { done, keep, invalid };
   bool is_valid(const first_frame& f, const std::byte* data) const noexcept;
-  bool may_follow(const first_frame& f) const noexcept;
   taking take_whole(const first_frame& f, const std::byte* data) noexcept;
   taking take_whole_call(const first_frame& f, const std::byte* data) noexcept;
   inbound_message* begin(const first_frame& f) noexcept;

@@ -20,15 +20,6 @@ void sender::opened() noexcept {
   eager_limit_ = settings.eager_limit_over(traits);
   small_limit_ = std::min(longest_in_one_frame(traits), eager_limit_);
   short_end_ = services_->sends_shortly ? small_limit_ + 1 : 0;
-  if (settings.receiver_first && !connection_->several()) {
-    // Every message counts, so none leaves by the short path.
-    short_end_ = 0;
-    try {
-      early_ = std::make_unique<early_sends>();
-    } catch (const std::bad_alloc&) {
-      // Without it messages need their handshake.
-    }
-  }
   inlines_ = inlines(settings.eager_data, traits);
   measures_ = traits.measures_payloads && settings.eager_data == rendezvous_eager_data::automatic;
 }
@@ -94,23 +85,6 @@ bool sender::plan(send_operation& op) noexcept {
   return chosen.starved;
 }
 
-/// The receive that waits for a message which goes as a rendezvous. \return its number; 0: none is
-/// known, or the payload has a better way than frames.
-std::uint64_t sender::early_receive_for(const send_operation& op) const noexcept {
-  if (!early_) return 0;
-  const rendezvous_scheme wanted = services_->settings.rendezvous;
-  const transports::link& link = *connection_->link();
-  const bool otherwise = wanted == rendezvous_scheme::automatic &&
-                         (link.prefers_put(op.size) || receiver_gets(op.size));
-  return follows_unasked(wanted, link.traits()) && !otherwise
-             ? early_->find(op.request.tag.value, op.size)
-             : 0;
-}
-
-bool sender::on_early(const std::byte* data, std::size_t size, std::uint64_t usable) noexcept {
-  return !early_ || early_->on_early(data, size, usable, writer_->flow().credit());
-}
-
 /// Of a message above the eager limit.
 std::size_t sender::longest_beginning(std::size_t size) const noexcept {
   if (!inlines_ || receiver_gets(size)) return 0;
@@ -134,10 +108,6 @@ void sender::fill_first(const send_operation& op, frame_header& h,
     x.b = m.exposed ? m.exposed->packed() : 0;
     // Headers alone may use up the credit, too: then this is the last one that can say so.
     if (m.starved || writer_->flow().begins_last_message()) h.flags |= starved;
-    if (m.early != 0) {
-      h.flags |= payload_follows;
-      x.b = m.early;
-    }
   }
   if (x.immediate != 0) h.flags |= transports::has_immediate | transports::has_extension;
   if (op.rendezvous || op.id != 0 || h.size != op.size) h.flags |= transports::has_extension;
@@ -158,9 +128,7 @@ post sender::push_eager(send_operation& op) noexcept {
     const post answer =
         writer_->post(h, transports::extension_of(h, x), data, announces ? op.eager_end : 0);
     if (answer != post::done) return answer;
-    const std::uint32_t units = op.begun ? payload_units(n) : units_of(n);
-    if (early_) early_->sent(h.tag, units, !op.begun);
-    writer_->flow().spend(units);
+    writer_->flow().spend(op.begun ? payload_units(n) : units_of(n));
     op.begun = true;
     op.sent += n;
   } while (op.sent != op.eager_end);

@@ -61,15 +61,10 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   bool begins = may_begin(op);
   if (begins && !op.begun) {
     m.starved = plan(op);
-    if (op.rendezvous) m.early = early_receive_for(op);
-    if (m.early != 0) {
-      op.eager_end = 0;
-      m.starved = false;
-    }
     const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
     while (begins && needs_answer && !rendezvous_.take_number(m))
       begins = co_await rendezvous_.number() && !op.cancel_requested;
-    if (begins && op.rendezvous && m.early == 0) rendezvous_.expose(m);
+    if (begins && op.rendezvous) rendezvous_.expose(m);
   }
   if (!begins) {
     order_.release();
@@ -87,23 +82,9 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
 
   writer_->wake_peer();
   if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
-  gather unasked(op.request.data.parts());
-  while (m.early != 0 && m.answer == frame_kind{}) {
-    const post sent = rendezvous_.push_data(m, unasked);
-    if (sent == post::done) break;
-    if (sent == post::posted)
-      co_await services_->upkeep.yield();
-    else if (!co_await writer_->space())
-      break;
-  }
   const frame_kind answer = co_await rendezvous_.answer_to(m);
   note_answer(m, answer);
-  if (answer != frame_kind::cts || !op.rendezvous) {
-    while (m.early != 0 && rendezvous_.is_held(m))
-      if (!co_await writer_->space()) break;
-    co_return finish(m, status_of(answer));
-  }
-  if (std::exchange(m.early, 0) != 0) op.sent = 0;  // no receive took the payload
+  if (answer != frame_kind::cts || !op.rendezvous) co_return finish(m, status_of(answer));
 
   post put = rendezvous_.put(m);
   while (put == post::busy) {
@@ -128,7 +109,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
 
 /// For the choice whether the next message of that size has eager data.
 void sender::note_answer(const outbound_message& m, frame_kind answer) noexcept {
-  if (!measures_ || !m.op->rendezvous || m.early != 0 || !connection_->is_open()) return;
+  if (!measures_ || !m.op->rendezvous || !connection_->is_open()) return;
   if (answer == frame_kind::fin_ack || answer == frame_kind::cts)
     services_->costs.of(connection_->link()->traits().name)
         .note_answer(m.op->size, answer == frame_kind::fin_ack);

@@ -11,7 +11,6 @@
 
 #include "proto/connection/frame_writer.hpp"
 #include "proto/connection/send_order.hpp"
-#include "proto/rendezvous/early_sends.hpp"
 #include "proto/rendezvous/rendezvous_sender.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
@@ -43,14 +42,6 @@ class sender {
   rendezvous_sender& rendezvous() noexcept { return rendezvous_; }
   const rendezvous_sender& rendezvous() const noexcept { return rendezvous_; }
 
-  // Frames.
-  bool on_early(const std::byte* data, std::size_t size, std::uint64_t usable) noexcept;
-  void on_early_end(std::uint64_t number) noexcept {
-    if (early_) early_->on_end(number);
-  }
-
-  /// Null: early receives are not used.
-  early_sends* early() noexcept { return early_.get(); }
   /// Messages of fewer bytes may leave by the short path (small_message.cpp).
   std::size_t short_end() const noexcept { return short_end_; }
 
@@ -70,7 +61,6 @@ class sender {
   bool plan(send_operation& op) noexcept;
   std::size_t longest_beginning(std::size_t size) const noexcept;
   bool receiver_gets(std::size_t size) const noexcept;
-  std::uint64_t early_receive_for(const send_operation& op) const noexcept;
   void note_answer(const outbound_message& m, frame_kind answer) noexcept;
   transports::post push_eager(send_operation& op) noexcept;
   void fill_first(const send_operation& op, frame_header& h, frame_extension& x) const noexcept;
@@ -95,7 +85,6 @@ class sender {
   std::size_t under_way_ = 0;    // messages that a protocol sends
   send_order order_;
   rendezvous_sender rendezvous_;
-  std::unique_ptr<early_sends> early_;  // null: early receives are not used
 };
 
 }  // namespace weft::proto

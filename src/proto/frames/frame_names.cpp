@@ -7,12 +7,12 @@ namespace weft::proto {
 
 namespace {
 
-constexpr std::array<const char*, 28> names{
-    "invalid",  "eager",   "more",      "rts",       "cts",       "data",      "fin_ack",
-    "matched",  "cancel",  "cancelled", "credit",    "bye",       "stop_data", "ordered",
-    "arrived",  "fin",     "signal",    "put",       "get",       "update",    "got",
-    "accessed", "granted", "released",  "call_stop", "call_more", "early",     "early_end"};
-static_assert(static_cast<std::size_t>(frame_kind::early_end) + 1 == names.size());
+constexpr std::array<const char*, 26> names{
+    "invalid",  "eager",   "more",      "rts",       "cts",      "data",      "fin_ack",
+    "matched",  "cancel",  "cancelled", "credit",    "bye",      "stop_data", "ordered",
+    "arrived",  "fin",     "signal",    "put",       "get",      "update",    "got",
+    "accessed", "granted", "released",  "call_stop", "call_more"};
+static_assert(static_cast<std::size_t>(frame_kind::call_more) + 1 == names.size());
 
 }  // namespace
 

@@ -52,11 +52,7 @@ enum class frame_kind : std::uint8_t {
   released,  ///< the link has copied, or will not (a = id; no tag)
 
   call_stop,  ///< the caller does not wait for a reply any more (a = the call's number)
-  call_more,  ///< the caller of a stream takes items_in_grant more values (a = the call's number)
-
-  early,     ///< receives that wait for messages of this peer (payload: early_receive each; a = the
-             ///< units that the peer may still send, as far as this side knows)
-  early_end  ///< one of those waits no more (a = its number)
+  call_more   ///< the caller of a stream takes items_in_grant more values (a = the call's number)
 };
 
 /// frame_header::flags, besides transports::has_extension.
@@ -64,25 +60,6 @@ inline constexpr std::uint8_t starved =
     0x01;  ///< on rts: the sender runs out of credit: return it, and grant more if possible
 inline constexpr std::uint8_t eager_ends =
     0x02;  ///< on eager, rts, more: the part that was not requested ends here
-
-inline constexpr std::uint8_t payload_follows =
-    0x04;  ///< on rts: the payload comes without an answer (b = the number of an early receive)
-
-/// In frame_extension::a of data that follows its rts without an answer: the rest of the word is
-/// the sender's number of the message.
-inline constexpr std::uint64_t unasked_bit = 1u << 16;
-
-/// A receive in the payload of `early`.
-struct early_receive {
-  std::uint64_t tag;
-  std::uint64_t room;    ///< bytes of its memory
-  std::uint64_t number;  ///< from 1 on, in order of posting
-};
-static_assert(sizeof(early_receive) == 24);
-
-/// Early receives in one frame, and those of one peer that wait, at most.
-inline constexpr std::size_t early_in_frame = 32;
-inline constexpr std::size_t most_early = 256;
 
 // On access to memory.
 inline constexpr std::uint8_t access_ends = 0x01;      ///< on put, got: the last of its frames

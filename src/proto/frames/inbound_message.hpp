@@ -31,7 +31,6 @@ struct inbound_payload {
   local_id id = 0;             ///< this side's number of the message, once it has requested data
   local_id read_id = 0;        ///< number of the read by the link; 0: none
   bool readable = false;       ///< `at` is known, and reading there has not failed
-  bool early = false;          ///< the payload comes without a request
   bool told = false;           ///< the sender has been told that the data was read
   bool expected = false;       ///< the sender may write to `expected_at`
   bool stopping = false;       ///< the receive was stopped, but the link may be writing
@@ -132,7 +131,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     eager_units = reserved = 0;
     sender_id = id = read_id = 0;
     requested_at = fetched_at = {};
-    rendezvous = eager_done = waits_for_link = given_up = readable = early = false;
+    rendezvous = eager_done = waits_for_link = given_up = readable = false;
     is_call = false;
     waits_in = nullptr;
     measured = claimed = is_signal = expected = stopping = told = placing = used = false;

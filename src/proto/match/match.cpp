@@ -7,9 +7,6 @@ using detail::match_operation;
 
 namespace {
 
-// How many receives of one bucket is_foreseen passes over: mostly the last one has the same tag.
-constexpr int foreseeing_looks = 64;
-
 match_operation* merge(match_operation* a, match_operation* b) noexcept {
   match_operation* first = nullptr;
   match_operation** last = &first;
@@ -33,16 +30,6 @@ match_operation* match_table::take_wild(const peer* from, std::uint64_t tag,
     if ((!w->from || w->from == from) && w->tag.matches({tag})) found = w;
   if (found) withdraw(*found);
   return found;
-}
-
-bool match_table::is_foreseen(const match_operation& m) const noexcept {
-  if (wild_.first) return false;
-  int looks = 0;
-  for (const match_operation* w = m.before; w; w = w->before) {
-    if (++looks == foreseeing_looks) return false;
-    if (w->from == m.from && !w->probe() && w->tag.matches({m.tag.value})) return w->early();
-  }
-  return true;
 }
 
 /// Takes `n` operations (not 0) off the front of `rest` and sorts them by the order of posting.

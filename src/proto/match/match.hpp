@@ -83,10 +83,6 @@ class match_table {
     return found;
   }
 
-  /// Whether each posted receive that could take a message before this one is an early receive,
-  /// too. Looks at few of them, and says no if there are more.
-  bool is_foreseen(const detail::match_operation& m) const noexcept;
-
   /// Adds an unexpected message.
   void add(inbound_message& m) noexcept { unexpected_.add(m); }
   /// Notes when a message came that has met its receive at once; `add_again` adds it if it comes

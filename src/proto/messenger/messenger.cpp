@@ -19,9 +19,7 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       regions_(services_, settings_.secret),
       groups_(services_, peers_),
       upkeep_(services_, tables_),
-      peers_(services_, tables_) {
-  services_.posts_shortly = !settings_.receiver_first;
-}
+      peers_(services_, tables_) {}
 
 messenger::~messenger() {
   const runtime::engine::holder hold(engine_);

@@ -46,10 +46,7 @@ bool receives::start_held(recv_operation& op) noexcept {
                                 tree ? subject_of(op) : runtime::call_tree::subject{});
   if (op.on) op.special |= detail::match_operation::is_elsewhere;
   if (services_.engine.trace().on()) op.special |= detail::match_operation::is_traced;
-  const bool ended =
-      start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
-  if (services_.settings.receiver_first && op.queued && op.from) op.from->announce(op);
-  return ended;
+  return start_match(op, [&op](inbound_message& m) { return m.from->receiver().deliver(m, op); });
 }
 
 bool receives::start(probe_operation& op) noexcept {
@@ -85,7 +82,6 @@ bool receives::withdraw(detail::match_operation& op) noexcept {
 /// Of a posted operation.
 void receives::take_back(detail::match_operation& op) noexcept {
   services_.matcher.withdraw(op);
-  if (op.early()) op.from->early()->stopped(op);
   services_.engine.end(op, errc::stopped);
 }
 

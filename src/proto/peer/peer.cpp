@@ -88,11 +88,6 @@ bool peer::take(const frame_header& h, const frame_extension* x, const std::byte
       return x && tables_.calls.on_stop(*this, x->a);
     case frame_kind::call_more:
       return x && tables_.calls.on_more(*this, x->a);
-    case frame_kind::early:
-      return x && sender_.on_early(data, h.size, x->a);
-    case frame_kind::early_end:
-      if (x) sender_.on_early_end(x->a);
-      return x != nullptr;
     case frame_kind::ordered:  // only around other frames
       return false;
   }
@@ -128,14 +123,6 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
     default:
       return {};
   }
-}
-
-/// Without memory for it, messages need their handshake.
-void peer::announce(recv_operation& op) noexcept {
-  if (!early_) early_.reset(new (std::nothrow) early_receives(services_, writer_, connection_));
-  if (!early_) return;
-  early_->posted(op);
-  if (early_->gathers()) tables_.upkeep.add_early(*this);
 }
 
 bool peer::on_arrived(const frame_extension& x) noexcept {
@@ -175,7 +162,6 @@ void peer::on_writable() noexcept {
   const bool flushed = writer_.flush();
   if (now() != state::open) return;
   if (flushed) {
-    if (early_) early_->flush();
     rendezvous_receiver_.fetch_waiting();
     writer_.resume();
   }

@@ -17,7 +17,6 @@
 #include "proto/eager/receiver.hpp"
 #include "proto/eager/sender.hpp"
 #include "proto/match/unexpected_queue.hpp"
-#include "proto/rendezvous/early_receives.hpp"
 #include "proto/rendezvous/rendezvous_receiver.hpp"
 
 namespace weft::proto {
@@ -66,10 +65,6 @@ class alignas(64) peer final : public transports::frame_sink,
   const proto::receiver& receiver() const noexcept { return receiver_; }
   /// Null: there was no access to memory yet, in either direction.
   const proto::rma* accesses() const noexcept { return rma_.get(); }
-  /// Null: no receive was ever announced.
-  early_receives* early() noexcept { return early_.get(); }
-  /// A receive from this peer was posted, and may be announced to the peer.
-  void announce(recv_operation& op) noexcept;
 
   /// \return true if the operation has ended, with op.status set
   bool start(send_operation& op) noexcept;
@@ -105,8 +100,7 @@ class alignas(64) peer final : public transports::frame_sink,
 
   /// Gone, and without messages.
   bool finished() const noexcept {
-    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported &&
-           !to_sweep && !early_gathered;
+    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported && !to_sweep;
   }
   /// Frees memory, once finished.
   void shrink() noexcept;
@@ -137,10 +131,8 @@ class alignas(64) peer final : public transports::frame_sink,
   std::vector<operation*> closings;  ///< operations that wait for the peer's end, for any reason
   // For the messenger.
   peer* next_to_sweep = nullptr;
-  peer* next_early = nullptr;
-  bool early_gathered = false;  ///< it is in the list of peers to which receives are announced
-  bool to_sweep = false;        ///< it is in the list of peers to sweep
-  bool unreported = false;      ///< it was given up, and there was no memory to tell its process
+  bool to_sweep = false;    ///< it is in the list of peers to sweep
+  bool unreported = false;  ///< it was given up, and there was no memory to tell its process
 
  private:
   friend std::size_t detail::try_send_several(peer* to, peer_id id, std::uint64_t tag,
@@ -153,8 +145,6 @@ class alignas(64) peer final : public transports::frame_sink,
   bool send_signal(peer_id to, std::uint64_t tag, std::uint64_t immediate) noexcept;
   bool send_small(peer_id to, std::uint64_t tag, const_buffer data, std::uint64_t immediate,
                   std::size_t end) noexcept;
-  bool send_counted(peer_id to, std::uint64_t tag, const_buffer data,
-                    std::uint64_t immediate) noexcept;
   template <class Copy>
   bool take_posted(const frame_header& h, const frame_extension* x, const std::byte* data,
                    Copy copy) noexcept;
@@ -182,7 +172,6 @@ class alignas(64) peer final : public transports::frame_sink,
   frame_writer writer_;
   proto::sender sender_;
   rendezvous_receiver rendezvous_receiver_;
-  std::unique_ptr<early_receives> early_;
   std::unique_ptr<rma> rma_;  // once there was any access in either direction
 };
 

@@ -67,7 +67,6 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   if (gone()) return;
   const auto alive = shared_from_this();
   connection_.end(why, detail);
-  early_.reset();
   receiver_.fail(why);
   sender_.fail();
   if (rma_) {

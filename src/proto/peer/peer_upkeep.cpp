@@ -20,7 +20,6 @@ unsigned peer_upkeep::poll() noexcept {
     report_failures();
   if (has_budget_) [[unlikely]]
     grant();
-  if (early_) announce_early();
   unsigned failed = 0;
   if (look_at_ != detail::time_point::max()) [[unlikely]]
     failed = fail_overdue();
@@ -50,15 +49,6 @@ void peer_upkeep::sweep() noexcept {
   if (to_sweep_->receiver().sweep(messages_per_pass)) swept();
   worth_polling = worth_polling || to_sweep_ != nullptr;
   update_busy();
-}
-
-/// Where the link has no room, on_writable goes on.
-void peer_upkeep::announce_early() noexcept {
-  while (peer* const p = early_) {
-    early_ = p->next_early;
-    p->early_gathered = false;
-    if (early_receives* const e = p->early()) e->flush();
-  }
 }
 
 void peer_upkeep::stop_sweeping() noexcept {

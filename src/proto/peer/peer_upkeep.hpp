@@ -37,12 +37,6 @@ class peer_upkeep final : public pollable, public upkeep {
     p.next_to_sweep = std::exchange(to_sweep_, &p);
     owe_pass();
   }
-  /// Receives are announced to that peer in the next pass.
-  void add_early(peer& p) noexcept {
-    if (std::exchange(p.early_gathered, true)) return;
-    p.next_early = std::exchange(early_, &p);
-    worth_polling = true;
-  }
   void note_starved(frame_writer& w, bool waits) noexcept override {
     if (std::exchange(w.starved, waits) == waits) return;
     waits ? starved_.add(w) : starved_.remove(w);
@@ -57,7 +51,7 @@ class peer_upkeep final : public pollable, public upkeep {
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override {
-    return has_marked_ || has_budget_ || to_sweep_ || early_ || !yielded_.empty();
+    return has_marked_ || has_budget_ || to_sweep_ || !yielded_.empty();
   }
   void wake_peer() noexcept override {}
 
@@ -89,7 +83,6 @@ class peer_upkeep final : public pollable, public upkeep {
   void report_failures() noexcept;
   void grant() noexcept;
   void sweep() noexcept;
-  void announce_early() noexcept;
   void swept() noexcept {
     to_sweep_->to_sweep = false;
     to_sweep_ = to_sweep_->next_to_sweep;
@@ -103,9 +96,8 @@ class peer_upkeep final : public pollable, public upkeep {
   bool has_unreported_ = false;  // connector::given_up had no memory for some peer
   bool has_budget_ = false;      // it may be granted to those that wait
   linked<frame_writer, &frame_writer::starved_before, &frame_writer::starved_after> starved_;
-  peer* to_sweep_ = nullptr;  // the first of those
-  peer* early_ = nullptr;     // the first peer to which receives are announced
-  std::size_t unsent_ = 0;    // peers with unsent frames
+  peer* to_sweep_ = nullptr;                                // the first of those
+  std::size_t unsent_ = 0;                                  // peers with unsent frames
   detail::time_point look_at_ = detail::time_point::max();  // for stops that are overdue
   alarm alarm_{*this};
 };

@@ -58,7 +58,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
 /// A signal that no control frame is before: without credit, also ahead of messages that wait.
 inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immediate) noexcept {
   if (to != id() || now() != state::open || connection_.closing() || !writer_.controls().empty() ||
-      early_ || !services_.sends_shortly) [[unlikely]]
+      !services_.sends_shortly) [[unlikely]]
     return false;
   const std::uint16_t returned = writer_.flow().for_next_frame();
   const frame_header h{0, 0, static_cast<std::uint8_t>(frame_kind::signal),
@@ -73,16 +73,7 @@ inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immed
 
 bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
                            std::uint64_t immediate) noexcept {
-  if (send_small(to, tag, data, immediate, sender_.short_end())) return true;
-  return sender_.early() && services_.sends_shortly && send_counted(to, tag, data, immediate);
-}
-
-/// The same where each message counts for early receives, so that the short path is closed.
-[[gnu::noinline]] bool peer::send_counted(peer_id to, std::uint64_t tag, const_buffer data,
-                                          std::uint64_t immediate) noexcept {
-  if (!send_small(to, tag, data, immediate, sender_.small_limit() + 1)) return false;
-  sender_.early()->sent(tag, units_of(data.size()), true);
-  return true;
+  return send_small(to, tag, data, immediate, sender_.short_end());
 }
 
 bool peer::start(send_operation& op) noexcept {
@@ -98,7 +89,6 @@ bool peer::start(send_operation& op) noexcept {
     op.status = tables_.peers.why_gone(request.to.id);
     return true;
   }
-  if (early_) early_->flush();
   return sender_.start(op);
 }
 

@@ -24,11 +24,11 @@ using transports::post;
 post rendezvous_sender::push_data(outbound_message& m, transports::gather& data) noexcept {
   send_operation& op = *m.op;
   std::size_t this_turn = 0;
-  while (op.sent != op.size && !m.is_answered_early() && !m.stop_data && connection_->is_open()) {
+  while (op.sent != op.size && !m.stop_data && connection_->is_open()) {
     if (this_turn >= bytes_per_turn) return post::posted;
     const std::size_t left = op.size - op.sent;
     const std::uint32_t n = next_piece(connection_->link()->traits(), op.sent, left);
-    const frame_extension x{m.number_in_data(), op.sent, 0};
+    const frame_extension x{m.receiver_id(), op.sent, 0};
     const post taken =
         writer_->post(header_of(frame_kind::data, 0, n, transports::has_extension), &x, data, left);
     if (taken != post::done && taken != post::posted) return taken;
@@ -39,7 +39,7 @@ post rendezvous_sender::push_data(outbound_message& m, transports::gather& data)
 }
 
 bool rendezvous_sender::is_held(const outbound_message& m) const noexcept {
-  return connection_->is_open() && connection_->link()->holds_for(m.number_in_data());
+  return connection_->is_open() && connection_->link()->holds_for(m.receiver_id());
 }
 
 /// The receiver's number is free when this frame has come, after all other frames that name it.
@@ -53,17 +53,15 @@ void rendezvous_sender::end_data(outbound_message& m) noexcept {
 /// Only for bytes that are certain to be taken.
 mutable_buffer rendezvous_receiver::place(const frame_header& h, const frame_extension& x,
                                           std::uint32_t already) noexcept {
-  if ((x.a & unasked_bit) != 0) return place_early(h, x, already);
   inbound_message* const m = asked_.find(x.a);
-  if (!m || !m->eager_done || m->early || x.b != m->arrived) return {};
+  if (!m || !m->eager_done || x.b != m->arrived) return {};
   return m->place_next(h.size, already);
 }
 
 bool rendezvous_receiver::on_data(const frame_header& h, const frame_extension& x,
                                   const std::byte* data) noexcept {
-  if ((x.a & unasked_bit) != 0) return on_early(h, x, data);
   inbound_message* const m = asked_.find(x.a);
-  if (!m || !m->eager_done || m->early) return false;
+  if (!m || !m->eager_done) return false;
   if ((m->given_up || m->stopping) && h.size == 0 && x.b == m->total) {
     if (m->stopping) receiver_->stop(*m);
     receiver_->finish(*m);  // the answer to stop_data

@@ -22,7 +22,6 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
     writer_->send_control(frame_kind::fin_ack, m.sender_id);
     return receiver_->finish(m);
   }
-  if (expects_early(m)) return;
   // Fragments could overtake the beginning, and their place depends on the bytes before.
   if (connection_->several() && !m.eager_done) return;
   payload_scheme scheme = choose(m);

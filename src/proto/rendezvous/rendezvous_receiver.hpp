@@ -69,13 +69,6 @@ class rendezvous_receiver {
       connection_->link()->withdraw(m.expected_at);
   }
 
-  // rendezvous_early.cpp
-  mutable_buffer place_early(const frame_header& h, const frame_extension& x,
-                             std::uint32_t already) noexcept;
-  bool on_early(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
-  /// All of such a payload is here, or is not wanted.
-  void end_early(inbound_message& m) noexcept;
-
   // rendezvous_pipeline.cpp
   mutable_buffer place(const frame_header& h, const frame_extension& x,
                        std::uint32_t already) noexcept;
@@ -90,7 +83,6 @@ class rendezvous_receiver {
   payload_scheme choose(inbound_message& m) noexcept;
   void wait_for_link(inbound_message& m) noexcept;
   void fetch_all_waiting() noexcept;
-  bool expects_early(inbound_message& m) noexcept;
   bool get(inbound_message& m) noexcept;
   void has_read(inbound_message& m) noexcept;
   std::uint64_t expect(inbound_message& m) noexcept;

@@ -22,8 +22,7 @@ struct outbound_message {
   frame_extension extension{};           ///< of the answer
   bool stop_data = false;  ///< the receiver, having requested the rest, wants no more of it
 
-  std::uint64_t early = 0;  ///< the early receive that it goes to without an answer; 0: none
-  bool starved = false;     ///< with more credit more bytes would have gone at once
+  bool starved = false;  ///< with more credit more bytes would have gone at once
   std::optional<remote_address> exposed = {};  ///< where the receiver can read the message
   bool putting = false;                        ///< the link is writing the rest
   bool written = false;                        ///< result of that write
@@ -31,12 +30,6 @@ struct outbound_message {
 
   /// The receiver's number of the message, after a cts.
   std::uint64_t receiver_id() const noexcept { return extension.b; }
-  /// By which its data frames name the message.
-  std::uint64_t number_in_data() const noexcept {
-    return early != 0 ? unasked_bit | op->id : receiver_id();
-  }
-  /// The answer came before all of the payload had left that the receiver did not ask for.
-  bool is_answered_early() const noexcept { return early != 0 && answer != frame_kind{}; }
 };
 
 /// Rendezvous and synchronous sends to one peer: their numbers, the answers to them, and the three

@@ -111,9 +111,4 @@ explanation explain_payload(rendezvous_scheme wanted) {
   return {"as the transport has it best", "WEFT_RENDEZVOUS=auto"};
 }
 
-explanation explain_early() {
-  return {"all of it right behind the header, in frames, without a handshake",
-          "WEFT_RENDEZVOUS_RECEIVER_FIRST=yes announces receives that wait to their senders"};
-}
-
 }  // namespace weft::proto

@@ -94,13 +94,6 @@ constexpr bool takes_write(rendezvous_scheme wanted) noexcept {
   return wanted == rendezvous_scheme::put || wanted == rendezvous_scheme::automatic;
 }
 
-/// The sender's choice: whether the payload for a receive that it knows of follows its request in
-/// frames. Where another scheme is better, the handshake is worth its time.
-constexpr bool follows_unasked(rendezvous_scheme wanted, const transports::traits& t) noexcept {
-  return wanted == rendezvous_scheme::frames ||
-         (wanted == rendezvous_scheme::automatic && t.prefers_eager_data);
-}
-
 /// The facts that the receiver knows.
 struct payload_facts {
   rendezvous_scheme wanted = rendezvous_scheme::automatic;
@@ -187,8 +180,5 @@ explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t
 /// Explains how the rest crosses where the transport does not choose.
 /// \param wanted not automatic
 explanation explain_payload(rendezvous_scheme wanted);
-
-/// Explains how the payload for a receive crosses that its sender knows of.
-explanation explain_early();
 
 }  // namespace weft::proto

@@ -27,7 +27,6 @@ struct messenger_settings {
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
   unsigned calls_at_once = 256;                  ///< as options::calls_at_once
-  bool receiver_first = false;                   ///< as options::experiments::receiver_first
   std::optional<std::size_t> fixed_credit = {};  ///< as options::experiments::fixed_credit
   std::chrono::nanoseconds stop_timeout = std::chrono::seconds(10);  ///< as options::stop_timeout
   /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.

@@ -63,16 +63,6 @@ TEST_CASE("the stores into a ring are explained where they can be streamed") {
   CHECK(has(ways(o, 8191), "begins at 8192"));
 }
 
-TEST_CASE("receives that are announced are explained where they have an effect") {
-  options o;
-  CHECK_FALSE(has(ways(o, 1 << 20), "without a handshake"));
-  o.experimental.receiver_first = true;
-  CHECK(has(ways(o, 1 << 20), "without a handshake"));
-  CHECK_FALSE(has(ways(o, 8), "without a handshake"));
-  o.experimental.rendezvous = weft::rendezvous_scheme::get;
-  CHECK_FALSE(has(ways(o, 1 << 20), "without a handshake"));
-}
-
 TEST_CASE("each transport has an eager limit of its own, unless the options name one") {
   options shm, tcp;
   tcp.transports = {"self", "tcp"};

@@ -73,6 +73,14 @@ const std::vector<named>& nonsense() {
        [](attack& a) {
          a.frame(frame_header{0, 0, 200, 0, 0});
        }},
+      {"kind 26, which is unassigned",
+       [](attack& a) {
+         a.frame(frame_kind{26}, 24, 0, {6, 0});
+       }},
+      {"kind 27, which is unassigned",
+       [](attack& a) {
+         a.frame(frame_kind{27}, 0, 0, {1, 0});
+       }},
       {"more without a message", [](attack& a) { a.frame(header_of(frame_kind::more, 5, 10)); }},
       {"more beyond the size",
        [](attack& a) {
@@ -207,6 +215,7 @@ TEST_CASE("hostile: data out of order, beyond the size, or before the beginning 
   SECTION("a gap") { a.frame(frame_kind::data, 100, 0, {1, 128}); }
   SECTION("again from the beginning") { a.frame(frame_kind::data, 100, 0, {1, 0}); }
   SECTION("another number") { a.frame(frame_kind::data, 100, 0, {2, 64}); }
+  SECTION("a number above all others") { a.frame(frame_kind::data, 100, 0, {1u << 16 | 1, 64}); }
   SECTION("the end of a write that was not let") { a.frame(frame_kind::fin, 0, 0, {1, 0}); }
   SECTION("an early end") { a.frame(frame_kind::data, 0, 0, {1, 100'000}); }
   SECTION("beyond the size") {
