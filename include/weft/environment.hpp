@@ -20,7 +20,11 @@ struct environment_variable {
   std::string (*get)(const options& o);
 };
 
-/// All of them, in the order in which to show them. Any thread.
+/// Those that users set, and those of `options::experimental`, each in the order in which to show
+/// them. Any thread.
+const std::vector<environment_variable>& setting_variables();
+const std::vector<environment_variable>& experiment_variables();
+/// All of them: first the settings. Any thread.
 const std::vector<environment_variable>& environment_variables();
 
 }  // namespace weft

@@ -137,9 +137,6 @@ struct options {
   /// "auto", "uring" or "epoll": the kind of wait set.
   std::string wait_set = "auto";
 
-  /// "auto", "pipeline", "cma" or "direct": the copy method for large messages in shared memory.
-  std::string shm_copy = "auto";
-
   /// The secret by which processes of a job authenticate each other over TCP: 32 to 128 hexadecimal
   /// digits. Empty: `job_key_file` names a file with the digits that only its owner may read. Both
   /// empty: the launcher's key, if any; without a key no process on another host can connect.
@@ -167,6 +164,9 @@ struct options {
 
     /// How much a poll takes out of a ring in shared memory.
     ring_read_policy reading = ring_read_policy::burst;
+
+    /// "auto", "pipeline", "cma" or "direct": the copy method for large messages in shared memory.
+    std::string shm_copy = "auto";
 
     /// How payloads are written into a ring in shared memory. docs/adr/0042-transfer-kinds.md
     ring_stores stores = ring_stores::automatic;

@@ -57,7 +57,7 @@ context setting::make_context() const {
   weft::options o;
   o.progress = progress;
   o.wait_set = wait_set;
-  o.shm_copy = large;
+  o.experimental.shm_copy = large;
   o.transports = {"self", transport};
   o.tcp_links = tcp_links;
   o.experimental.reading = reading;

@@ -5,21 +5,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <weft/build.hpp>
-#include <weft/environment.hpp>
 #include <weft/explain.hpp>
 #include <weft/weft.hpp>
 
@@ -28,6 +23,7 @@
 #include "measure.hpp"
 #include "runtime/descriptors/inherited_state.hpp"
 #include "sizes.hpp"
+#include "variables.hpp"
 #include "versions.hpp"
 
 namespace {
@@ -41,38 +37,11 @@ const std::vector<std::size_t> usual_sizes{8,        44,       64,        1 << 1
 
 struct request {
   bool as_json = false;
+  bool experiments = false;  // shows all variables for experiments, not only those that are set
   bool versions = false;
   bool why = false;
   std::vector<std::string> about = {};  // sizes, collectives, or one peer
 };
-
-std::string quoted(const std::string& s) { return s.empty() ? "(empty)" : s; }
-
-ordered_json variables(const options& now) {
-  ordered_json all = ordered_json::array();
-  const options untouched;
-  for (const environment_variable& v : environment_variables())
-    all.push_back({{"name", v.name},
-                   {"value", v.get(now)},
-                   {"default", v.get(untouched)},
-                   {"set", std::getenv(v.name) != nullptr || v.get(now) != v.get(untouched)},
-                   {"meaning", v.meaning}});
-  return all;
-}
-
-/// Variables with a name like weft's that weft does not have: probably misspelt.
-ordered_json unknown_variables() {
-  std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE",   "WEFT_LOCAL_SIZE",
-                                   "WEFT_JOB",  "WEFT_CONFIG", "WEFT_OFI_ANNOUNCE"};
-  for (const environment_variable& v : environment_variables()) known.insert(v.name);
-  ordered_json all = ordered_json::array();
-  for (char** one = environ; *one; ++one) {
-    const std::string_view text(*one);
-    const std::string_view name = text.substr(0, text.find('='));
-    if (name.starts_with("WEFT_") && !known.contains(name)) all.push_back(std::string(name));
-  }
-  return all;
-}
 
 ordered_json machine() {
   ordered_json all = ordered_json::array();
@@ -81,25 +50,13 @@ ordered_json machine() {
   return all;
 }
 
-void show(const ordered_json& report) {
+void show(const ordered_json& report, bool experiments) {
   fmt::print("{}\n", info::build_text());
   for (const auto& part : report["parts"])
     if (!part["built_in"].get<bool>())
       fmt::print("  {:<22}  {}\n", part["option"].get<std::string>(),
                  part["meaning"].get<std::string>());
-  fmt::print("\nvariables\n");
-  if (const auto file = report["configuration_file"].get<std::string>(); !file.empty())
-    fmt::print("  {:<22}  {}: read first; the environment replaces its settings\n", "WEFT_CONFIG",
-               file);
-  for (const auto& v : report["variables"]) {
-    const auto value = quoted(v["value"].get<std::string>());
-    fmt::print("  {:<22}  {:<10} {}\n", v["name"].get<std::string>(), value,
-               v["meaning"].get<std::string>());
-    if (v["set"].get<bool>())
-      fmt::print("  {:<22}  set here; otherwise {}\n", "", quoted(v["default"].get<std::string>()));
-  }
-  for (const auto& name : report["unknown"])
-    fmt::print("  {:<22}  is set here, and means nothing to weft\n", name.get<std::string>());
+  info::show_variables(report, experiments);
   fmt::print("\nthis machine\n");
   for (const auto& f : report["machine"]) {
     fmt::print("  {:<16}  {}\n", f["name"].get<std::string>(), f["value"].get<std::string>());
@@ -247,10 +204,7 @@ int answer(const request& wanted) {
   ordered_json report;
   report["version"] = version();
   report["parts"] = info::parts();
-  const char* const file = std::getenv("WEFT_CONFIG");
-  report["configuration_file"] = file ? file : "";
-  report["variables"] = variables(now);
-  report["unknown"] = unknown_variables();
+  report.update(info::variables(now));
   report["machine"] = machine();
   // If no context can be made, the missing features are still of interest.
   int status = 0;
@@ -260,7 +214,7 @@ int answer(const request& wanted) {
     report["context"] = lines_of(fmt::format("cannot be made: {}", e.what()));
     status = 1;
   }
-  wanted.as_json ? fmt::print("{}\n", report.dump(2)) : show(report);
+  wanted.as_json ? fmt::print("{}\n", report.dump(2)) : show(report, wanted.experiments);
   return status;
 }
 
@@ -275,6 +229,8 @@ int main(int argc, char** argv) {
   app.add_flag("--version", wanted.versions,
                "the versions of weft, of what it was built with and of what this machine has, with "
                "a warning of each that does not fit");
+  app.add_flag("--experiments", wanted.experiments,
+               "also the variables for experiments; without this only those that are set");
   app.add_flag("--json", wanted.as_json, "as JSON");
   auto* why =
       app.add_option("--why", wanted.about,

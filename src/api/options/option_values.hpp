@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options from the text of their variables, and back, for the table of options.cpp.
+// Options from the text of their variables, and back, for the table of setting_variables.cpp.
 #pragma once
 
 #include <string>
@@ -12,22 +12,11 @@ namespace weft::detail {
 // and what is allowed
 void set_transports(options& o, const char* name, const std::string& value);
 void set_wait_set(options& o, const char* name, const std::string& value);
-void set_shm_copy(options& o, const char* name, const std::string& value);
 void set_progress(options& o, const char* name, const std::string& value);
 void set_progress_cpus(options& o, const char* name, const std::string& value);
-void set_poll_policy(options& o, const char* name, const std::string& value);
-void set_reading(options& o, const char* name, const std::string& value);
-void set_stores(options& o, const char* name, const std::string& value);
 void set_registration_caching(options& o, const char* name, const std::string& value);
 void set_eager_limit(options& o, const char* name, const std::string& value);
-void set_credit(options& o, const char* name, const std::string& value);
 void set_region_entries(options& o, const char* name, const std::string& value);
-void set_rendezvous(options& o, const char* name, const std::string& value);
-void set_eager_data(options& o, const char* name, const std::string& value);
-void set_chained(options& o, const char* name, const std::string& value);
-void set_qdma_copy_completion(options& o, const char* name, const std::string& value);
-void set_verbs_eager(options& o, const char* name, const std::string& value);
-void set_collectives(options& o, const char* name, const std::string& value);
 void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);
 void set_stop_timeout(options& o, const char* name, const std::string& value);
@@ -39,16 +28,8 @@ void set_dump(options& o, const char* name, const std::string& value);
 
 // As such a function takes it.
 std::string text_of_eager_limits(const options& o);
-std::string text_of_stores(const options& o);
 std::string name_of(progress_mode m);
-std::string name_of(poll_policy p);
-std::string name_of(ring_read_policy r);
 std::string name_of(registration_caching c);
-std::string name_of(rendezvous_scheme w);
-std::string name_of(rendezvous_eager_data b);
-std::string name_of(chained_fin c);
-std::string name_of(copy_completion e);
-std::string name_of(eager_operation o);
 std::string name_of(dump_on d);
 
 }  // namespace weft::detail

@@ -39,7 +39,7 @@ void apply_at(options& o, std::string_view setting, const std::string& where) {
       return v.set(o, (where + v.name).c_str(), trimmed(setting.substr(equals + 1)));
   throw error(errc::invalid_argument,
               fmt::format("{}\"{}\" is no setting; write NAME=value, with a name that weft-info "
-                          "lists",
+                          "--experiments lists",
                           where, setting));
 }
 

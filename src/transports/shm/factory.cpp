@@ -49,7 +49,7 @@ factory kind() {
   return {"shm", [](services& e, const options& o, std::string& why) -> std::unique_ptr<transport> {
             why = probe();
             if (!why.empty()) return nullptr;
-            return make(runtime::own_services::of(e).own_doorbell(), o.shm_copy,
+            return make(runtime::own_services::of(e).own_doorbell(), o.experimental.shm_copy,
                         o.experimental.reading, &e,
                         streamed_from(o.experimental.stores, o.experimental.streamed_from));
           }};

@@ -42,7 +42,7 @@ TEST_CASE("the ways of large messages follow the options") {
   o.progress = progress_mode::polling;
   CHECK(has(ways(o, 1 << 20), "CMA: the kernel copies it"));
   CHECK_FALSE(has(ways(o, 1 << 20, false), "CMA"));
-  o.shm_copy = "pipeline";
+  o.experimental.shm_copy = "pipeline";
   CHECK_FALSE(has(ways(o, 1 << 20), "CMA"));
   CHECK_FALSE(has(ways(o, 1 << 20), "direct copy"));
   o.eager_limit = std::size_t{2} << 20;

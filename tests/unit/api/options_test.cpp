@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options that a program sets itself are checked like those of the environment, and the error names
 // both.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
+#include <weft/environment.hpp>
 #include <weft/weft.hpp>
 
 #include "support/catch.hpp"
@@ -67,7 +70,8 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
   check_refused([](options& o) { o.tcp_links = 0; }, {"options::tcp_links", "WEFT_TCP_LINKS"});
   check_refused([](options& o) { o.wait_set = "select"; },
                 {"options::wait_set", "WEFT_WAIT_SET", "epoll"});
-  check_refused([](options& o) { o.shm_copy = "x"; }, {"options::shm_copy", "WEFT_SHM_COPY"});
+  check_refused([](options& o) { o.experimental.shm_copy = "x"; },
+                {"options::experimental.shm_copy", "WEFT_SHM_COPY"});
   check_refused([](options& o) { o.job_key = "x"; }, {"options::job_key", "WEFT_JOB_KEY"});
   check_refused([](options& o) { o.transports = {}; }, {"options::transports", "WEFT_TRANSPORTS"});
   check_refused([](options& o) { o.transports.assign(2, "shm"); },
@@ -99,6 +103,17 @@ TEST_CASE("options: a variable that makes no sense is named") {
              weft::tests::starts_with("WEFT_WAIT_SET=\"select\""));
   CHECK_THAT(refused("WEFT_TRANSPORTS", ""), weft::tests::starts_with("WEFT_TRANSPORTS=\"\""));
   CHECK_THAT(refused("WEFT_SHM_COPY", "x"), weft::tests::starts_with("WEFT_SHM_COPY=\"x\""));
+}
+
+TEST_CASE("options: a variable is for an experiment exactly if its option is") {
+  const auto is_experimental = [](const environment_variable& v) {
+    return std::string_view(v.option).starts_with("experimental.");
+  };
+  const auto& settings = setting_variables();
+  const auto& experiments = experiment_variables();
+  CHECK(std::none_of(settings.begin(), settings.end(), is_experimental));
+  CHECK(std::all_of(experiments.begin(), experiments.end(), is_experimental));
+  CHECK(environment_variables().size() == settings.size() + experiments.size());
 }
 
 TEST_CASE("options: credit is fixed, or as the budget allows") {
@@ -162,7 +177,8 @@ TEST_CASE("options: a configuration file is read first, then the environment") {
   CHECK(read("").second.empty());
   CHECK_FALSE(read("WEFT_EAGER_LIMIT=1k\nWEFT_EAGER_LIMIT=auto").first.eager_limit);
   CHECK_THAT(read("\nWEFT_SPIN=x").second, weft::tests::starts_with(path + ":2: WEFT_SPIN=\"x\""));
-  CHECK_THAT(read("WEFT_SPIM=1").second, contains(path + ":1: ") && contains("weft-info"));
+  CHECK_THAT(read("WEFT_SPIM=1").second,
+             contains(path + ":1: ") && contains("weft-info --experiments"));
   CHECK_THAT(read("WEFT_SPIN").second, contains("NAME=value"));
   CHECK_THAT(read("WEFT_JOB_KEY=0123").second, contains("WEFT_JOB_KEY_FILE"));
 }

@@ -98,7 +98,7 @@ task<void> receive_and_compute(context& ctx, const context& sender, shared_view&
 
 TEST_CASE("who asks for the rest of a message and then computes wakes a sender that computes") {
   options o;
-  o.shm_copy = "pipeline";
+  o.experimental.shm_copy = "pipeline";
   context sending(o);
   o.progress = progress_mode::polling;
   context receiving(o);
