@@ -22,8 +22,8 @@ class second_queue {
 /// `serve` before the engine starts.
 class second_queue_reader {
  public:
-  /// The completion thread reads this queue from now on, in place of passes; in other modes than
-  /// two_threads there is none, and nothing changes. Null: passes read it again.
+  /// The completion thread reads this queue from now on, in place of passes. Null: passes read it
+  /// again.
   virtual void serve(second_queue* queue) noexcept = 0;
   /// Whether it reads one.
   virtual bool serves() const noexcept = 0;

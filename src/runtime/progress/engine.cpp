@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "runtime/progress/two_threads.hpp"
+
 namespace weft::runtime {
 
 engine::~engine() {
@@ -17,8 +19,10 @@ engine::~engine() {
 void engine::stop() noexcept {
   progress_thread_.stop();
   const holder hold(*this);
-  core_.serve(nullptr);
+  if (two_threads* const second = core_.second_thread()) second->serve(nullptr);
 }
+
+second_queue_reader* engine::completion_thread() noexcept { return core_.second_thread(); }
 
 void engine::add(pollable& s) {
   core_.caller_reactor->add(s);
@@ -43,7 +47,8 @@ bool engine::leave_computing() noexcept {
 }
 
 bool engine::is_in_use() noexcept {
-  return core_.leads_here() || progress_thread_.is_this_thread() || core_.is_completion_thread() ||
+  return core_.leads_here() || progress_thread_.is_this_thread() ||
+         (core_.second_thread() && core_.second_thread()->is_this_thread()) ||
          (leadership_.is_taken() && !core_.caller.by_calls);
 }
 

@@ -186,7 +186,7 @@ class engine final : public own_services,
   }
   bool has_progress_thread() const noexcept override { return core_.has_progress_thread; }
   doorbell& own_doorbell() noexcept override { return core_.bell; }
-  second_queue_reader& completion_thread() noexcept override { return core_; }
+  second_queue_reader* completion_thread() noexcept override;
 
   /// Whether the thread inside run(), or that of an external loop, sleeps, or polls once more
   /// before it does.

@@ -16,8 +16,8 @@ class own_services : public transports::services {
   /// woken by pollable::handle.
   virtual doorbell& own_doorbell() noexcept = 0;
 
-  /// The thread that reads a second queue in mode `two_threads`.
-  virtual second_queue_reader& completion_thread() noexcept = 0;
+  /// The thread that reads a second queue in mode `two_threads`; null in all other modes.
+  virtual second_queue_reader* completion_thread() noexcept = 0;
 
   /// \param s as a factory gets it: a context passes its engine
   static own_services& of(transports::services& s) noexcept {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/os/pause.hpp"
+#include "runtime/progress/two_threads.hpp"
 
 namespace weft::runtime {
 
@@ -31,9 +32,8 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
       virtual_time(time),
       bell(has_progress_thread),
       self_(self),
-      completion_thread_(mode == progress_mode::two_threads
-                             ? std::make_unique<completion_thread>([this] { read_second_queue(); })
-                             : nullptr) {
+      two_threads_(mode == progress_mode::two_threads ? std::make_unique<two_threads>(*this)
+                                                      : nullptr) {
   wait_set_choice choice = make_wait_set(wanted_wait_set);
   wait_set_reason = choice.reason;
   caller_reactor = std::make_unique<reactor>(std::move(choice.set), bell.caller_bell(),
@@ -44,19 +44,21 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
                                   bell.progress_wakeup(), reactor::handles::leave);
 }
 
+progress_core::~progress_core() = default;
+
 /// The calls in this function may take a lock, start a thread, or want the progress lock itself.
 [[gnu::noinline, gnu::cold]] void progress_core::release_and_notify(bool wake_caller) noexcept {
   if (completions.has_background()) find_thread_for_background();
   operation_list others = completions.take_elsewhere();
   const std::uint8_t wanted = std::exchange(on_release_, std::uint8_t{0});
-  const bool hands_over = completion_thread_ && !second_queue_ && !others.empty();
+  const bool hands_over = two_threads_ && two_threads_->takes_operations() && !others.empty();
   // The next holder of the progress lock may end an operation that leads to the end of the context.
   ringing_.fetch_add(1, std::memory_order_relaxed);
   release();
   if ((wanted & wake_progress) != 0) bell.progress_bell().ring();
   if (wake_caller || (wanted & wake_the_caller) != 0) bell.caller_bell().ring();
-  if ((wanted & wake_completion) != 0) completion_thread_->ring();
-  if (hands_over) completion_thread_->take(others);
+  if ((wanted & wake_completion) != 0) two_threads_->wake();
+  if (hands_over) two_threads_->take(others);
   if ((wanted & end_fd_waits) != 0) waits.end_waits();
   ringing_.fetch_sub(1, std::memory_order_release);
   while (operation* op = others.pop()) {
@@ -70,16 +72,6 @@ void progress_core::open_call_tree(const std::string& file, std::uint32_t rank,
   trace.open_tree(file, rank, messages);
   passes_in_tree.emplace(*trace.tree());
   passes_in_tree->surround(pollables);
-}
-
-/// The queue's reports are protocol steps like those of a pass, so they take the progress lock; the
-/// thread sleeps without it.
-void progress_core::read_second_queue() noexcept {
-  const holder hold(*this);
-  const step reading(trace.tree(), "second queue", {}, true);
-  if (!second_queue_) return;
-  second_queue_->take_all();
-  if (wakeup_deferred) wake_peers();
 }
 
 /// A polling caller finds background work by itself; so does the progress thread while it polls,

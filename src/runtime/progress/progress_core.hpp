@@ -14,8 +14,6 @@
 
 #include "runtime/completion/background_executor.hpp"
 #include "runtime/completion/completion_queue.hpp"
-#include "runtime/completion/completion_thread.hpp"
-#include "runtime/completion/second_queue.hpp"
 #include "runtime/completion/timer_queue.hpp"
 #include "runtime/lock/progress_lock.hpp"
 #include "runtime/os/clock.hpp"
@@ -32,16 +30,19 @@
 
 namespace weft::runtime {
 
+class two_threads;
+
 /// The parts of an engine, each with one job, and the few steps that need several of them: taking
 /// and releasing the progress lock, one pass, waking. Owned by the engine; its loops (caller_loop,
 /// external_polling, progress_thread) hold a reference. Progress lock held, unless a member says
 /// otherwise.
-class progress_core final : public second_queue_reader {
+class progress_core final {
  public:
   /// \param self the engine, as the thread inside run() names it
   /// \throws weft::error when the kernel refuses a descriptor or memory
   progress_core(const detail::run_loop& self, progress_mode mode, wait_strategy::settings waiting,
                 const std::string& wanted_wait_set, const clock* virtual_time);
+  ~progress_core();
   progress_core(const progress_core&) = delete;
   progress_core& operator=(const progress_core&) = delete;
 
@@ -115,17 +116,9 @@ class progress_core final : public second_queue_reader {
   /// its turn is over.
   void wake_progress_thread() noexcept { on_release_ |= wake_progress; }
   void wake_caller() noexcept { on_release_ |= wake_the_caller; }
-
-  // second_queue_reader
-  void serve(second_queue* queue) noexcept override {
-    second_queue_ = completion_thread_ ? queue : nullptr;
-  }
-  bool serves() const noexcept override { return second_queue_ != nullptr; }
-  void ring() noexcept override { on_release_ |= wake_completion; }
-  /// Any thread.
-  bool is_completion_thread() const noexcept {
-    return completion_thread_ && completion_thread_->is_this_thread();
-  }
+  void wake_completion_thread() noexcept { on_release_ |= wake_completion; }
+  /// Null in all modes but `two_threads`.
+  two_threads* second_thread() const noexcept { return two_threads_.get(); }
 
   /// Rings the peers that have not read all that was sent to them.
   void wake_peers() noexcept {
@@ -238,7 +231,6 @@ class progress_core final : public second_queue_reader {
   }
   void release_and_notify(bool wake_caller) noexcept;
   void find_thread_for_background() noexcept;
-  void read_second_queue() noexcept;
   void trace_state() noexcept;
 
   const detail::run_loop& self_;
@@ -249,10 +241,7 @@ class progress_core final : public second_queue_reader {
   time_point traced_since_{};
   // Threads that may ring without the progress lock, and do not outlive the engine.
   std::atomic<std::uint32_t> ringing_{0};
-  second_queue* second_queue_ = nullptr;  // null: there is none, or passes read it
-  // Null, or a second queue is served: the thread that releases the progress lock hands operations
-  // out itself.
-  const std::unique_ptr<completion_thread> completion_thread_;
+  const std::unique_ptr<two_threads> two_threads_;
 };
 
 // In this header because every completion calls it.

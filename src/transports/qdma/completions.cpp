@@ -16,10 +16,12 @@ completions::separate_queue::separate_queue()
 }
 
 completions::completions(copy_completion how, queue_memory& incoming,
-                         const queue_progress& progress) {
+                         const queue_progress& progress, runtime::second_queue_reader* thread) {
   if (how == copy_completion::two_queues) {
     apart_.emplace();
     writer_.emplace(apart_->queue(), apart_->progress, own);
+    thread_ = thread;
+    if (thread_) thread_->serve(this);
   } else if (how == copy_completion::one_queue) {
     writer_.emplace(incoming, progress, own);
   }

@@ -29,11 +29,19 @@ class completions final : public runtime::second_queue {
   static constexpr vpid own = 0;
 
   /// \param incoming the queue of the peers' messages
+  /// \param thread reads the separate queue, if there is one; null: passes do
   /// \throws weft::error (system) for want of memory for a second queue
-  completions(copy_completion how, queue_memory& incoming, const queue_progress& progress);
+  completions(copy_completion how, queue_memory& incoming, const queue_progress& progress,
+              runtime::second_queue_reader* thread);
 
   bool direct() const noexcept { return !writer_; }
   bool empty() const noexcept { return ended_.empty(); }
+  /// Whether a pass has to report ended copies: the completion thread does not.
+  bool passes_report() const noexcept { return !empty() && !(thread_ && thread_->serves()); }
+  /// Copies may have ended: wakes the completion thread, if it reports them.
+  void wake_thread() noexcept {
+    if (thread_ && !empty() && thread_->serves()) thread_->ring();
+  }
 
   /// Makes room for so many, so that `add` cannot fail. \return false: no memory
   bool reserve(std::size_t more) noexcept;
@@ -76,6 +84,7 @@ class completions final : public runtime::second_queue {
   bool post(one& o) noexcept;
   void tell_first() noexcept;
 
+  runtime::second_queue_reader* thread_ = nullptr;  // null: passes report
   std::optional<separate_queue> apart_;
   std::optional<queue_writer> writer_;
   std::vector<one> ended_;  // in the order of their ends, which is that of their positions

@@ -28,10 +28,9 @@ qdma_transport::qdma_transport(runtime::own_services& e, copy_completion ends)
     : engine_(e),
       segment_(arena_bytes),
       reader_(segment_.queue(0), segment_.regions().progress_of(0)),
-      ends_(ends, segment_.queue(0), segment_.regions().progress_of(0)),
+      ends_(ends, segment_.queue(0), segment_.regions().progress_of(0), e.completion_thread()),
       copies_(ends_) {
   held_.reserve(region_count);
-  if (ends == copy_completion::two_queues) engine_.completion_thread().serve(&ends_);
 }
 
 qdma_transport::~qdma_transport() = default;
@@ -176,13 +175,13 @@ void qdma_transport::notify_writable() noexcept {
 unsigned qdma_transport::poll() noexcept {
   ++passes_;
   unsigned events = 0;
-  if (passes_report()) [[unlikely]] {
+  if (ends_.passes_report()) [[unlikely]] {
     ends_.post_late();
     events += ends_.take();
   }
   events += take_frames();
   // Also past slots that hold no message any more.
-  if (passes_report()) [[unlikely]]
+  if (ends_.passes_report()) [[unlikely]]
     events += ends_.seen(reader_.head());
   if (events != 0)
     vain_ = 0;
@@ -192,8 +191,8 @@ unsigned qdma_transport::poll() noexcept {
     events += blocked_.poll();
   if (busy) {
     events += copies_.run();
-    if (!ends_.empty() && engine_.completion_thread().serves()) engine_.completion_thread().ring();
-    busy = !copies_.empty() || passes_report();
+    ends_.wake_thread();
+    busy = !copies_.empty() || ends_.passes_report();
   }
   if (passes_ % passes_until_care == 0) [[unlikely]] {
     reader_.look_after(senders_, queue_reader::clock::now());
@@ -203,7 +202,7 @@ unsigned qdma_transport::poll() noexcept {
 }
 
 bool qdma_transport::has_work() noexcept {
-  if (!copies_.empty() || passes_report() || reader_.peek() || reader_.held_up()) return true;
+  if (!copies_.empty() || ends_.passes_report() || reader_.peek() || reader_.held_up()) return true;
   if (reader_.unpublished() != 0 || !staged_.empty()) publish();
   return blocked_.any_writable();
 }

@@ -60,10 +60,6 @@ class qdma_transport final : public pollable, public transport {
  private:
   pair& pair_of(frame_sink& peer, const counterpart& who);
   unsigned take_frames() noexcept;
-  /// Whether a pass has to report ended copies: the completion thread does not.
-  bool passes_report() const noexcept {
-    return !ends_.empty() && !engine_.completion_thread().serves();
-  }
   bool deliver(pair& p, std::span<const std::byte> message) noexcept;
   void publish() noexcept;
   void notify_writable() noexcept;

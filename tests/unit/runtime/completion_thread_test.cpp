@@ -101,9 +101,9 @@ TEST_CASE("engine: the second thread reads the second queue when it is rung, and
   e.start();
   {
     const engine::holder hold(e);
-    e.completion_thread().serve(&queue);
-    CHECK(e.completion_thread().serves());
-    e.completion_thread().ring();
+    e.completion_thread()->serve(&queue);
+    CHECK(e.completion_thread()->serves());
+    e.completion_thread()->ring();
   }
   while (!completed) std::this_thread::yield();
   CHECK(queue.by_completer);
@@ -117,8 +117,8 @@ TEST_CASE("engine: the second thread reads the second queue when it is rung, and
   CHECK_FALSE(there.by_completer);
   e.stop();
   const engine::holder hold(e);
-  CHECK_FALSE(e.completion_thread().serves());
-  e.completion_thread().ring();  // after the end it reads nothing
+  CHECK_FALSE(e.completion_thread()->serves());
+  e.completion_thread()->ring();  // after the end it reads nothing
   CHECK(queue.reads == 1);
 }
 
@@ -134,8 +134,8 @@ TEST_CASE("engine: a thread asleep inside run() is woken by an operation of the 
       asleep = e.caller_sleeps_now();
     }
     const engine::holder hold(e);
-    e.completion_thread().serve(&queue);
-    e.completion_thread().ring();
+    e.completion_thread()->serve(&queue);
+    e.completion_thread()->ring();
   });
   e.run_until_done(done);
   posts.join();
@@ -150,6 +150,5 @@ TEST_CASE("engine: passes read the second queue in all other modes") {
   engine e(mode, {}, "epoll");
   reports queue(e, work);
   const engine::holder hold(e);
-  e.completion_thread().serve(&queue);
-  CHECK_FALSE(e.completion_thread().serves());
+  CHECK_FALSE(e.completion_thread());
 }
