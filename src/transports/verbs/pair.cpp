@@ -11,8 +11,7 @@ namespace weft::transports::verbs {
 
 namespace {
 
-/// \param inbox null: frames are sent to this side, and not written
-queue_pair_address address_of(const device& d, const queue_pair& on, const slab* inbox) {
+queue_pair_address address_of(const device& d, const queue_pair& on, const inbox& in) {
   const place& here = d.here();
   return {magic,
           version,
@@ -25,8 +24,8 @@ queue_pair_address address_of(const device& d, const queue_pair& on, const slab*
           d.can().reads_at_once,
           slot_bytes,
           here.gid,
-          inbox ? inbox_bytes : 0,
-          inbox ? inbox->registered().remote_key() : 0};
+          in.bytes(),
+          in.key()};
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ pair::pair(verbs_transport& owner, transports::frame_sink& peer, counterpart who
       inbox_(owner.make_inbox()),
       queue_(owner.device().make_queue_pair(), owner.pool(), number),
       transfers_(queue_, owner.cache(), owner.device()),
-      addresses_(address_of(owner.device(), queue_.on(), inbox_ ? &*inbox_ : nullptr)) {
+      addresses_(address_of(owner.device(), queue_.on(), inbox_)) {
   owner.completed().add(*this);
 }
 
@@ -95,7 +94,8 @@ std::byte* pair::begin_frame(std::size_t bytes) noexcept {
 }
 
 post pair::end_frame(std::size_t bytes) noexcept {
-  if (const int code = queue_.post(bytes, port_.read(), ahead_.next_place(*addresses_.theirs()));
+  if (const int code =
+          queue_.post(bytes, port_.read(), place_in_inbox(*addresses_.theirs(), ahead_.next()));
       code != 0) {
     broke(std::strerror(code));
     return post::failed;

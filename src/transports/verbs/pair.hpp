@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "transports/verbs/address_exchange.hpp"
+#include "transports/verbs/inbox.hpp"
 #include "transports/verbs/link.hpp"
 #include "transports/verbs/port.hpp"
 #include "transports/verbs/send_queue.hpp"
@@ -62,9 +63,7 @@ class pair {
   /// A completion of this pair; for a receive, with the bytes in the slot.
   void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
   /// Where the peer has written the next frame that counts; null: it may not write frames.
-  const std::byte* written() const noexcept {
-    return inbox_ ? inbox_->at(port_.taken() % window) : nullptr;
-  }
+  const std::byte* written() const noexcept { return inbox_.frame(port_.taken()); }
   void sent(std::uint32_t place) noexcept;
   void failed(std::uint32_t place, std::string_view what) noexcept;
   /// Posted work has failed, or the device has. \param what for people
@@ -132,7 +131,7 @@ class pair {
   transports::frame_sink& frame_sink_;
   const counterpart who_;
   const std::uint32_t number_;
-  std::optional<slab> inbox_;  // outlives the queue pair
+  inbox inbox_;  // outlives the queue pair
   send_queue queue_;
   transfers transfers_;
   address_exchange addresses_;

@@ -2,9 +2,8 @@
 // How far this side is ahead of what its peer has read.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 
-#include "transports/verbs/memory.hpp"
 #include "transports/verbs/wire.hpp"
 
 namespace weft::transports::verbs {
@@ -17,12 +16,8 @@ class send_window {
   /// Whether a sender that found it full is to try again: not after every frame that is read.
   bool is_worth_a_call() const noexcept { return ahead() <= window - window / 4; }
 
-  /// Where the peer wants the next frame; nothing: it is sent. The slot is free: with a frame in it
-  /// that was not read, the window would be full.
-  std::optional<named_place> next_place(const queue_pair_address& there) const noexcept {
-    if (there.inbox == 0) return {};
-    return named_place{there.inbox_key, sent_ % window * slot_stride};
-  }
+  /// The number of the next frame, modulo 2^32.
+  std::uint32_t next() const noexcept { return sent_; }
 
   void sent() noexcept { ++sent_; }
   /// \param read how many frames the peer has read, as it says \return false: it cannot be

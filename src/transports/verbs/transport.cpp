@@ -86,10 +86,7 @@ void verbs_transport::make_memory() {
   receives_ = std::move(receiving);
 }
 
-std::optional<slab> verbs_transport::make_inbox() {
-  if (!has_inboxes()) return {};
-  return slab(*device_, window, slab::used_by::the_peer);
-}
+inbox verbs_transport::make_inbox() { return has_inboxes() ? inbox(*device_) : inbox(); }
 
 pair& verbs_transport::pair_of(frame_sink& peer, const counterpart& who) {
   if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;

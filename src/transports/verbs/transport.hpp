@@ -59,7 +59,7 @@ class verbs_transport final : public pollable, public transport {
   slots& pool() noexcept { return *pool_; }
   registration_cache& cache() noexcept { return cache_; }
   /// Memory for the frames of one peer, if peers write them. \throws weft::error: none can be had
-  std::optional<slab> make_inbox();
+  inbox make_inbox();
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   void wants_room(pair& p) noexcept;
   void owes(pair& p) noexcept;
