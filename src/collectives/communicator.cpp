@@ -107,7 +107,7 @@ bool communicator::was_revoked() const {
 bool communicator::has_lost_one_of(const std::vector<peer_id>& peers) {
   const runtime::engine::holder hold(engine());
   for (peer_id r = 0; r != held_.size(); ++r)
-    if (held_[r] && held_[r]->gone() &&
+    if (held_[r] && held_[r]->has_ended() &&
         std::find(peers.begin(), peers.end(), member(r)) != peers.end())
       return true;
   return false;
@@ -124,7 +124,7 @@ std::vector<peer_id> communicator::lost_members() {
   const runtime::engine::holder hold(engine());
   std::vector<peer_id> lost;
   for (peer_id r = 0; r != held_.size(); ++r)
-    if ((held_[r] && held_[r]->gone()) ||
+    if ((held_[r] && held_[r]->has_ended()) ||
         (revoked_ && is_loss(revoked_->why) && revoked_->rank == r))
       lost.push_back(r);
   return lost;
@@ -135,7 +135,7 @@ proto::revocation communicator::revocation_for(const error& why) noexcept {
   if (is_loss(why.kind())) {
     peer_id left = no_peer;
     for (peer_id r = 0; r != held_.size(); ++r) {
-      if (!held_[r] || !held_[r]->gone()) continue;
+      if (!held_[r] || !held_[r]->has_ended()) continue;
       if (held_[r]->why() != errc::closed) return {errc::peer_lost, r};
       if (left == no_peer) left = r;
     }
@@ -179,7 +179,7 @@ void communicator::tell_members(const std::function<void(proto::peer&)>& tell) n
     to.erase(std::unique(to.begin(), to.end()), to.end());
     for (const peer_id r : to) {
       know(r);
-      if (r != rank_ && !held_[r]->gone()) tell(*held_[r]);
+      if (r != rank_ && !held_[r]->has_ended()) tell(*held_[r]);
     }
   } catch (const std::bad_alloc&) {
     // The other neighbours pass it on.

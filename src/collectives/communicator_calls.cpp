@@ -120,7 +120,7 @@ void communicator::revoke_for(const statement& theirs,
 
 /// Progress lock held.
 void communicator::say(proto::peer& to, statement_use use, const statement& what) noexcept {
-  if (to.gone() || to.connection().closing()) return;
+  if (to.has_ended() || to.connection().closing()) return;
   const proto::group_statement words = what.packed(use);
   to.writer().send_control(proto::frame_kind::signal, proto::statement_tag(number_, use),
                            words.first, words.second);

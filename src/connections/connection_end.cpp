@@ -10,23 +10,20 @@
 
 namespace weft::connections {
 
+using proto::ended;
 using proto::peer;
 using runtime::engine;
 using wireup::channel_ptr;
-using wireup::failure;
 
 namespace {
 
-constexpr std::string_view has_left = "it has left";
-constexpr std::string_view has_failed = "its program failed: an exception ended its context";
-constexpr std::string_view has_died = "its process died or its connection broke";
+constexpr const char* has_left = "it has left";
 constexpr auto between_drains = std::chrono::microseconds(500);
 
 }  // namespace
 
-void connection_setup::end(remote_process& process, errc why, std::string_view detail,
-                           bool keeps_peer) {
-  if (!process.end(why, detail, keeps_peer)) return;
+void connection_setup::end(remote_process& process, const ended& how, bool keeps_peer) {
+  if (!process.end(how, keeps_peer)) return;
   try {
     drain_soon();
   } catch (const std::bad_alloc&) {
@@ -48,28 +45,21 @@ void connection_setup::drain_soon() {
   drain_scheduled_ = true;
 }
 
-void connection_setup::on_gone(const channel_ptr& c, bool orderly) {
+void connection_setup::on_ended(const channel_ptr& c, const ended& how) {
   remote_process* const process = processes_.with(c);
   if (!process) return;
   process->remove(c);
   const std::shared_ptr<peer> p = process->peer();
-  const bool keeps_peer = orderly && process->is_present() && is_unmet(*p);
-  if (c->misbehaved())
-    end(*process, errc::protocol_error, "it did what no correct peer does");
-  else
-    end(*process, orderly ? errc::closed : errc::peer_lost,
-        orderly            ? has_left
-        : c->peer_failed() ? has_failed
-                           : has_died,
-        keeps_peer);
-  processes_.erase_if_finished(*process);
-  if (keeps_peer) search_for(p)->locate(c->peer().locator, {errc::closed, std::string(has_left)});
+  const bool keeps_peer = how.orderly() && process->is_present() && is_unmet(*p);
+  end(*process, how, keeps_peer);
+  processes_.erase_if_ended(*process);
+  if (keeps_peer) search_for(p)->locate(c->peer().locator, {how.why, how.detail});
 }
 
 /// Another process answered than the one that was looked for. Its other channels stay.
-void connection_setup::leave(const channel_ptr& c) {
+void connection_setup::drop(const channel_ptr& c) {
   if (remote_process* const process = processes_.with(c)) {
-    if (process->channels().size() == 1) return end(*process, errc::closed, has_left);
+    if (process->channels().size() == 1) return end(*process, {errc::closed, has_left});
     process->remove(c);
   }
   c->close();
@@ -92,26 +82,25 @@ std::vector<std::shared_ptr<peer>> connection_setup::peers_of(peer_id rank) cons
   return all;
 }
 
-void connection_setup::on_rank_end(peer_id rank, bool died) {
+void connection_setup::on_rank_ended(peer_id rank, bool died) {
   if (rank == job_.rank()) return;
-  const errc how = died ? errc::peer_lost : errc::closed;
-  const std::string_view what =
-      died ? std::string_view("its process died, or ended with a failure") : has_left;
+  const ended how = died ? ended(errc::peer_lost, "its process died, or ended with a failure")
+                         : ended(errc::closed, has_left);
   for (const std::shared_ptr<peer>& p : peers_of(rank)) {
     if (remote_process* const process = processes_.present(*p)) {
-      end(*process, how, what);
+      end(*process, how);
     } else if (!processes_.is_draining(*p)) {
       const engine::holder hold(engine_);
-      p->lose(how, what);
+      p->end(how);
     }
   }
 }
 
-void connection_setup::on_leave(peer_id rank) {
+void connection_setup::on_rank_left(peer_id rank) {
   for (const std::shared_ptr<peer>& p : peers_of(rank)) {
     if (processes_.is_draining(*p)) continue;
     const engine::holder hold(engine_);
-    if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
+    if (p->now() == peer::state::idle) p->end({errc::closed, has_left});
   }
 }
 
@@ -120,7 +109,7 @@ void connection_setup::disconnected(peer& p) noexcept {
   try {
     manager_->post([this, p = p.shared_from_this()] {
       if (remote_process* const process = processes_.present(*p))
-        end(*process, errc::closed, has_left);
+        end(*process, {errc::closed, has_left});
     });
   } catch (const std::bad_alloc&) {
     // Then the channel stays until one of the two contexts ends.
@@ -136,26 +125,25 @@ void connection_setup::given_up(peer& p) {
 }
 
 /// The progress lock is not held. Nothing: the peer is not lost.
-std::optional<failure> connection_setup::loss_of(const peer& p) const {
+std::optional<ended> connection_setup::loss_of(const peer& p) const {
   const engine::holder hold(engine_);
   if (p.now() != peer::state::lost) return {};
-  return failure{p.why(), p.detail()};
+  return ended(p.why(), p.detail());
 }
 
 /// \return whether the peer is lost; then its process has been told so
 bool connection_setup::refuse_if_lost(const peer& p) {
   const auto loss = loss_of(p);
   if (!loss) return false;
-  if (remote_process* const process = processes_.present(p))
-    give_up(*process, loss->kind, loss->text);
+  if (remote_process* const process = processes_.present(p)) give_up(*process, *loss);
   return true;
 }
 
 /// The reason goes by every channel: the good-bye by one must not come before the reason by
 /// another.
-void connection_setup::give_up(remote_process& process, errc why, std::string_view detail) {
-  for (const channel_ptr& c : process.channels()) c->send(pack_reason(why, detail));
-  end(process, why, detail);
+void connection_setup::give_up(remote_process& process, const ended& how) {
+  for (const channel_ptr& c : process.channels()) c->send(pack_reason(how.why, how.detail));
+  end(process, how);
 }
 
 }  // namespace weft::connections

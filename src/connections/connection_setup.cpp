@@ -52,7 +52,7 @@ void connection_setup::connect(peer& p) noexcept {
 }
 
 std::string connection_setup::describe(const peer& p) const {
-  if (p.gone()) return p.detail();
+  if (p.has_ended()) return p.detail();
   if (!p.connection().link()) return "not connected yet";
   return transports_.describe(p);
 }
@@ -74,7 +74,7 @@ void connection_setup::begin(const std::shared_ptr<peer>& p) {
   }
   const auto place = non_ranks_.place_of(*p);
   if (place && place->address) return search->connect(*place->address);
-  fail(*p, errc::unreachable, "nothing is known about where it is");
+  give_up(*p, errc::unreachable, "nothing is known about where it is");
 }
 
 // --- lanes ----------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ void connection_setup::open_self(peer& p) {
     attempts_.add(p, {one.name, {}});
     return p.opened(one.transport->open(p, {::getpid(), {}}, nothing), credit);
   }
-  p.fail(errc::unreachable, "the transport `self` is not enabled (WEFT_TRANSPORTS)");
+  p.give_up(errc::unreachable, "the transport `self` is not enabled (WEFT_TRANSPORTS)");
 }
 
 /// \return false: there is no channel to that peer
@@ -135,9 +135,9 @@ std::string connection_setup::absent(peer_id rank) const {
       job_.size());
 }
 
-void connection_setup::fail(peer& p, errc why, const std::string& detail) {
+void connection_setup::give_up(peer& p, errc why, const std::string& detail) {
   const engine::holder hold(engine_);
-  p.fail(why, detail);
+  p.give_up(why, detail);
 }
 
 // --- a pending connection -------------------------------------------------------------------
@@ -149,7 +149,7 @@ bool connection_setup::is_wanted(const std::shared_ptr<peer>& p) {
   bool owes = false;
   {
     const engine::holder hold(engine_);
-    if (!p->gone()) return true;
+    if (!p->has_ended()) return true;
     owes = p->writer().owes_answer();
   }
   if (owes) use_channels(*p);
@@ -184,15 +184,15 @@ void connection_setup::connected(const std::shared_ptr<peer>& p, const channel_p
                                  const failure& why, bool wanted) {
   if (!wanted) {
     if (!c) return;
-    if (const auto loss = loss_of(*p)) c->send(pack_reason(loss->kind, loss->text));
+    if (const auto loss = loss_of(*p)) c->send(pack_reason(loss->why, loss->detail));
     return c->close();
   }
   // No listener was asked: there is no process that could have refused.
-  if (!c) return fail(*p, why.kind == errc::refused ? errc::unreachable : why.kind, why.text);
-  remote_process* const process = processes_.enter(c, peer_counts::until_gone);
+  if (!c) return give_up(*p, why.kind == errc::refused ? errc::unreachable : why.kind, why.text);
+  remote_process* const process = processes_.enter(c, peer_counts::until_ended);
   if (!process || process->peer() != p) {
-    leave(c);
-    return fail(*p, errc::protocol_error, "another process answers where it should be");
+    drop(c);
+    return give_up(*p, errc::protocol_error, "another process answers where it should be");
   }
   process->links().request();
   advance(*process);
@@ -223,10 +223,10 @@ void connection_setup::advance(remote_process& process) {
       break;
   }
   // Its peer may have closed it and wait for an answer, which the end of the connection is, too.
-  if (is_over(messenger_, *process.peer(), peer_counts::until_gone))
-    return end(process, errc::closed, {});
-  fail(*process.peer(), errc::unreachable,
-       "no transport reaches it: " + process.links().refusals());
+  if (counts_no_more(messenger_, *process.peer(), peer_counts::until_ended))
+    return end(process, errc::closed);
+  give_up(*process.peer(), errc::unreachable,
+          "no transport reaches it: " + process.links().refusals());
 }
 
 /// As advance, when the present call has returned.
@@ -254,7 +254,7 @@ void connection_setup::find_socket(remote_process& process) {
           found->links().socket_tried({});
         } else {
           found->links().socket_tried(c ? "another process answers there" : why.text);
-          if (c) leave(c);
+          if (c) drop(c);
         }
         advance(*found);
       },
@@ -269,12 +269,12 @@ bool is_no_memory_file(const unique_fd& fd) noexcept { return ::fcntl(fd.get(), 
 }  // namespace
 
 void connection_setup::on_wireup_message(const channel_ptr& c, wireup_message m) {
-  remote_process* const process = processes_.enter(c, peer_counts::until_gone);
+  remote_process* const process = processes_.enter(c, peer_counts::until_ended);
   if (!process || !process->is_present()) return;
   // Closing another descriptor may block, so that there must not be many of them.
   if (!transports_.pass_any_descriptor() &&
       std::any_of(m.fds.begin(), m.fds.end(), is_no_memory_file))
-    return give_up(*process, errc::protocol_error, "it sent a descriptor that is no memory file");
+    return give_up(*process, {errc::protocol_error, "it sent a descriptor that is no memory file"});
   // This side may have given the peer up before there was a channel to say so by.
   if (refuse_if_lost(*process->peer())) return;
   link_negotiation& links = process->links();
@@ -292,12 +292,12 @@ void connection_setup::on_wireup_message(const channel_ptr& c, wireup_message m)
     case link_message_kind::note:
       nonsense = links.on_note(std::move(m));
       break;
-    case link_message_kind::gone:
-      return end(*process, errc::peer_lost, reason_text(m));
+    case link_message_kind::given_up:
+      return end(*process, {errc::peer_lost, reason_text(m)});
     default:
       nonsense = "it sent a wire-up message that no correct peer sends";
   }
-  if (!nonsense.empty()) return give_up(*process, errc::protocol_error, nonsense);
+  if (!nonsense.empty()) return give_up(*process, {errc::protocol_error, nonsense});
   if (links.now() == link_negotiation::state::wanted) advance_soon(*process);
 }
 

@@ -33,7 +33,9 @@ namespace weft::connections {
 ///
 ///     messenger -- connect(peer) --> pending_connection -- channel --> remote_process
 ///     messenger <-- peer::opened -- link_negotiation (of the remote_process)
-class connection_setup final : public proto::connector, private pending_connection::owner {
+class connection_setup final : public proto::connector,
+                               public wireup::channel_events,
+                               private pending_connection::owner {
  public:
   /// \param t filled before the first connection
   /// \param lane of the context, that the engine and the messenger are of
@@ -68,14 +70,15 @@ class connection_setup final : public proto::connector, private pending_connecti
   /// one that it says it is, and the channel is closed
   std::shared_ptr<proto::peer> peer_met(const wireup::channel_ptr& c);
 
-  // Events of the connection manager, and of the job.
-  void on_wireup_message(const wireup::channel_ptr& c, transports::wireup_message m);
-  void on_gone(const wireup::channel_ptr& c, bool orderly);
+  // channel_events, of this lane.
+  void on_wireup_message(const wireup::channel_ptr& c, transports::wireup_message m) override;
+  void on_ended(const wireup::channel_ptr& c, const proto::ended& how) override;
+
   /// The launcher, or rank 0, says that a rank's process has ended.
-  void on_rank_end(peer_id rank, bool died);
+  void on_rank_ended(peer_id rank, bool died);
   /// A rank is no member of the job any more. It may have something to finish with peers that it
   /// has met.
-  void on_leave(peer_id rank);
+  void on_rank_left(peer_id rank);
   /// The control plane had no memory for something: peers that wait for a link may wait forever,
   /// and are ended.
   void on_exhausted();
@@ -103,13 +106,13 @@ class connection_setup final : public proto::connector, private pending_connecti
   void advance(remote_process& process);
   void advance_soon(remote_process& process);
   void find_socket(remote_process& process);
-  void end(remote_process& process, errc why, std::string_view detail, bool keeps_peer = false);
+  void end(remote_process& process, const proto::ended& how, bool keeps_peer = false);
   void drain_soon();
-  void give_up(remote_process& process, errc why, std::string_view detail);
+  void give_up(remote_process& process, const proto::ended& how);
   bool refuse_if_lost(const proto::peer& p);
-  std::optional<wireup::failure> loss_of(const proto::peer& p) const;
-  void leave(const wireup::channel_ptr& c);
-  void fail(proto::peer& p, errc why, const std::string& detail);
+  std::optional<proto::ended> loss_of(const proto::peer& p) const;
+  void drop(const wireup::channel_ptr& c);
+  void give_up(proto::peer& p, errc why, const std::string& detail);
   std::string absent(peer_id rank) const;
   wireup::lane_pair lanes_to(const proto::peer& p) const;
   std::vector<std::shared_ptr<proto::peer>> peers_of(peer_id rank) const;

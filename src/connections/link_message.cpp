@@ -66,7 +66,7 @@ wireup_message pack_reason(errc why, std::string_view detail) {
   detail = detail.substr(0, most_shown);
   const auto number = static_cast<std::uint32_t>(why);
   wireup_message m;
-  m.kind = static_cast<std::uint8_t>(link_message_kind::gone);
+  m.kind = static_cast<std::uint8_t>(link_message_kind::given_up);
   m.bytes.resize(sizeof number + detail.size());
   std::memcpy(m.bytes.data(), &number, sizeof number);
   if (!detail.empty()) std::memcpy(m.bytes.data() + sizeof number, detail.data(), detail.size());

@@ -5,15 +5,15 @@
 
 namespace weft::connections {
 
-bool is_over(const proto::messenger& m, const proto::peer& p, peer_counts counts) {
+bool counts_no_more(const proto::messenger& m, const proto::peer& p, peer_counts counts) {
   const runtime::engine::holder hold(m.engine());
-  return counts == peer_counts::until_closing ? p.writer().parting() : p.gone();
+  return counts == peer_counts::until_closing ? p.writer().is_closing() : p.has_ended();
 }
 
 /// With the mutex held.
 non_rank_peers::entry& non_rank_peers::find(const wireup::lane_id& id, peer_counts counts) {
   entry& known = known_[id];
-  if (!known.peer || is_over(messenger_, *known.peer, counts))
+  if (!known.peer || counts_no_more(messenger_, *known.peer, counts))
     known.peer = messenger_.peers().add();
   return known;
 }

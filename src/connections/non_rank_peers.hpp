@@ -18,12 +18,12 @@ namespace weft::connections {
 /// Until when a peer stands for its context. Afterwards the next connection to the same context
 /// gets another peer.
 enum class peer_counts : bool {
-  until_gone,    ///< also while it is being closed
+  until_ended,   ///< also while it is being closed
   until_closing  ///< no longer: a connection that was asked for afterwards is meant
 };
 
 /// Whether that peer does not count any more. Any thread, progress lock not held.
-bool is_over(const proto::messenger& m, const proto::peer& p, peer_counts counts);
+bool counts_no_more(const proto::messenger& m, const proto::peer& p, peer_counts counts);
 
 /// Any thread, progress lock not held.
 class non_rank_peers {

@@ -9,6 +9,7 @@
 
 namespace weft::connections {
 
+using proto::ended;
 using runtime::engine;
 using wireup::channel_ptr;
 
@@ -45,21 +46,22 @@ void remote_process::watch_process(const channel_ptr& c) {
   watch_ = services_.engine.watch_once(pidfd, [weak = std::weak_ptr(c)] {
     // A good-bye may still lie in the channel: it decides between `closed` and `peer_lost`.
     if (const channel_ptr channel = weak.lock()) try {
-        channel->process_died();
+        channel->process_ended();
       } catch (const std::bad_alloc&) {
         // Then the channel's end tells, later.
       }
   });
 }
 
-bool remote_process::end(errc why, std::string_view detail, bool keeps_peer) {
+bool remote_process::end(const ended& how, bool keeps_peer) {
   if (!is_present()) return false;
-  state_ = state::gone;
+  state_ = state::ended;
   if (watch_ != 0) services_.engine.unwatch(std::exchange(watch_, 0));
   // The frames of a process that misbehaved are not wanted.
-  const bool was_correct = why == errc::closed || why == errc::peer_lost;
+  const bool was_correct = how.why == errc::closed || how.why == errc::peer_lost;
   if (was_correct && !keeps_peer) try {
-      ending_ = {why, std::string(detail), std::chrono::steady_clock::now() + drain_limit};
+      how_ = how;
+      drain_until_ = std::chrono::steady_clock::now() + drain_limit;
       if (!links_.drain()) {
         state_ = state::draining;
         return true;
@@ -67,31 +69,30 @@ bool remote_process::end(errc why, std::string_view detail, bool keeps_peer) {
     } catch (const std::bad_alloc&) {
       // Then what has been delivered is all.
     }
-  finish(why, detail, keeps_peer);
+  end_peer(how, keeps_peer);
   return false;
 }
 
 bool remote_process::drain() {
-  if (!links_.drain() && std::chrono::steady_clock::now() < ending_.latest) return true;
+  if (!links_.drain() && std::chrono::steady_clock::now() < drain_until_) return true;
   stop_draining();
   return false;
 }
 
 void remote_process::stop_draining() {
   if (state_ != state::draining) return;
-  state_ = state::gone;
-  const ending how = std::move(ending_);
-  finish(how.why, how.detail, false);
+  state_ = state::ended;
+  end_peer(how_, false);
 }
 
-void remote_process::finish(errc why, std::string_view detail, bool keeps_peer) {
+void remote_process::end_peer(const ended& how, bool keeps_peer) {
   wireup::retry_on_bad_alloc([&] {
     const engine::holder hold(services_.engine);
     links_.forget_transports();
-    if (!keeps_peer) peer_->lose(why, detail);
+    if (!keeps_peer) peer_->end(how);
     links_.drop_unused();
     peer_->drop_link();  // and notes that no frame is left that a multi-rail link could owe
-    services_.attempts.forget(*peer_, why);
+    services_.attempts.forget(*peer_, how.why);
   });
   // They end soon.
   wireup::retry_on_bad_alloc([&] {

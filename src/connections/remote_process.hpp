@@ -23,12 +23,12 @@ namespace weft::connections {
 /// is another one of these. On the connection manager's thread; takes the progress lock itself.
 class remote_process {
  public:
-  ///     present --end--> draining --drain--> gone
+  ///     present --end--> draining --drain--> ended
   ///        +----end (there is nothing to drain)----^
   enum class state : std::uint8_t {
     present,   ///< it has a channel; links are made with it
     draining,  ///< it has ended; frames that it sent before are still delivered
-    gone       ///< its peer has ended; channels may end later
+    ended      ///< so has its peer; channels may end later
   };
 
   remote_process(const services& s, const wireup::lane_id& id, std::shared_ptr<proto::peer> p);
@@ -50,24 +50,18 @@ class remote_process {
   link_negotiation& links() noexcept { return links_; }
 
   /// The process has ended, or has to do with this one no more; nothing happens if that was known.
-  /// \param why, detail what ends the peer, if it has not ended yet
+  /// \param how the peer ends, if it has not ended yet
   /// \param keeps_peer the peer does not end with the process
   /// \return true: it is draining, and `drain` is to be called again and again
-  bool end(errc why, std::string_view detail, bool keeps_peer);
-  /// Delivers some of what the peer has sent. Draining only. \return false: it is gone
+  bool end(const proto::ended& how, bool keeps_peer);
+  /// Delivers some of what the peer has sent. Draining only. \return false: it has ended
   bool drain();
   /// The end of draining, whatever is still under way.
   void stop_draining();
 
  private:
-  struct ending {
-    errc why = errc::ok;
-    std::string detail;
-    std::chrono::steady_clock::time_point latest;
-  };
-
   void watch_process(const wireup::channel_ptr& c);
-  void finish(errc why, std::string_view detail, bool keeps_peer);
+  void end_peer(const proto::ended& how, bool keeps_peer);
 
   const services services_;
   const wireup::lane_id id_;
@@ -75,8 +69,9 @@ class remote_process {
   state state_ = state::present;
   std::vector<wireup::channel_ptr> channels_;
   link_negotiation links_;
-  std::uint64_t watch_ = 0;  // for the end of the process; 0: none
-  ending ending_;            // while it is draining
+  std::uint64_t watch_ = 0;     // for the end of the process; 0: none
+  proto::ended how_{errc::ok};  // while it is draining
+  std::chrono::steady_clock::time_point drain_until_;
 };
 
 }  // namespace weft::connections

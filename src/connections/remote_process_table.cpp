@@ -93,13 +93,13 @@ bool remote_process_table::knows_other_program(const identity& id) const {
 remote_process& remote_process_table::process_of(const identity& id, peer_counts counts) {
   const auto [begin, end] = processes_.equal_range(id.id_of_lane());
   const auto known = std::find_if(begin, end, [&](const auto& one) {
-    return one.second.is_present() && !is_over(messenger_, *one.second.peer(), counts);
+    return one.second.is_present() && !counts_no_more(messenger_, *one.second.peer(), counts);
   });
   if (known != end) return known->second;
   std::shared_ptr<proto::peer> p;
   if (is_ours(id)) p = messenger_.peers().at(number_of(id));
   const bool fresh = p && counts == peer_counts::until_closing && p->id() != job_.rank() &&
-                     is_over(messenger_, *p, counts);
+                     counts_no_more(messenger_, *p, counts);
   if (!p || fresh) p = non_ranks_.with(id, counts);
   return processes_
       .emplace(std::piecewise_construct, std::forward_as_tuple(id.id_of_lane()),
@@ -111,8 +111,8 @@ remote_process* remote_process_table::enter(const channel_ptr& c, peer_counts co
   if (remote_process* const known = with(c)) return known;
   const identity& id = c->peer();
   stop_draining(id);
-  const bool has_parted = counts == peer_counts::until_gone && has_closed(id);
-  if (has_parted || is_impostor(id) || is_other_program(id)) {
+  const bool has_ended = counts == peer_counts::until_ended && has_closed(id);
+  if (has_ended || is_impostor(id) || is_other_program(id)) {
     c->close();
     return nullptr;
   }
@@ -126,7 +126,7 @@ remote_process_table::map::iterator remote_process_table::erase(map::iterator at
   return processes_.erase(at);
 }
 
-void remote_process_table::erase_if_finished(remote_process& p) {
+void remote_process_table::erase_if_ended(remote_process& p) {
   if (!p.channels().empty() || p.now() == remote_process::state::draining) return;
   const auto [begin, end] = processes_.equal_range(p.id());
   const auto found = std::find_if(begin, end, [&](const auto& one) { return &one.second == &p; });

@@ -41,7 +41,7 @@ class remote_process_table {
   remote_process* enter(const wireup::channel_ptr& c, peer_counts counts);
 
   /// A process that has no channel any more, and is not draining, is forgotten.
-  void erase_if_finished(remote_process& p);
+  void erase_if_ended(remote_process& p);
 
   /// Drains all that are draining by one step each, so that a process that goes on sending does not
   /// keep the thread from others. \return whether any still is

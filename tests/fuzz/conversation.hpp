@@ -52,8 +52,8 @@ class conversation {
     mood_ = 0;
     {
       const engine::holder hold(turns_);
-      check(!bystander_->gone(), "the bystander is as it was");
-      villain_->fail(errc::peer_lost, "gone");
+      check(!bystander_->has_ended(), "the bystander is as it was");
+      villain_->give_up(errc::peer_lost, "gone");
     }
     receive_what_arrived();
     {
@@ -355,7 +355,7 @@ class conversation {
         const auto what = in.get<std::uint8_t>();
         const engine::holder hold(turns_);
         if (what == 0) villain_->close();
-        if (what == 1) villain_->fail(errc::peer_lost, "gone");
+        if (what == 1) villain_->give_up(errc::peer_lost, "gone");
         if (what >= 2 && lanes_.size() > 1)
           lanes_[what % lanes_.size()]->on_broken(errc::peer_lost);
         return;

@@ -41,7 +41,7 @@ struct scripted_client final : job_book::client {
     check(f.body.size() <= max_frame_body, "what is said is a frame");
     ++said;
   }
-  void finish() override { over = true; }
+  void close_when_sent() override { over = true; }
   void close() override { over = true; }
   bool is_gone() const noexcept override { return gone; }
   std::string name() const override { return "process 1"; }
@@ -65,14 +65,14 @@ class launcher {
         c->gone = true;
         break;
       case 2:
-        if (!c->over) book_.on_gone(c);
+        if (!c->over) book_.on_ended(c);
         c->over = true;
         break;
       case 3:
         if (!c->over) book_.on_impatience(c);
         break;
       case 4:
-        book_.on_rank_end(in.get<std::uint8_t>() % ranks, (action & 8) != 0);
+        book_.on_rank_ended(in.get<std::uint8_t>() % ranks, (action & 8) != 0);
         break;
       default: {
         // What a closed connection still sends is thrown away.
@@ -128,9 +128,8 @@ struct scripted_line final : channel {
   void send(wireup_message p) override;
   digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   void close() override { closed = true; }
-  void process_died() override {}
-  bool peer_failed() const noexcept override { return false; }
-  bool misbehaved() const noexcept override { return false; }
+  void process_ended() override {}
+  void report_to(channel_events&) override {}
 
   rank_zero* home = nullptr;
   identity who;
@@ -143,7 +142,7 @@ struct scripted_visit final : incoming_request {
   const std::string& private_data() const noexcept override { return said; }
   channel_ptr accept() override { return leaves ? nullptr : line; }
   void reject(const std::string&) override {}
-  bool left() const noexcept override { return leaves; }
+  bool has_ended() const noexcept override { return leaves; }
   std::shared_ptr<scripted_line> line;
   std::string said;
   bool leaves = false;
@@ -175,12 +174,12 @@ class rank_zero {
     const auto line = lines_[in.get<std::uint8_t>() % lines_.size()];
     switch (action % 8) {
       case 1:
-        if (book_->owns(line)) book_->on_gone(line, (action & 8) != 0);
+        book_->on_ended(line, (action & 8) != 0 ? errc::closed : errc::peer_lost);
         return;
       case 2: {
         const peer_id rank = in.get<std::uint8_t>() % (ranks + 4);
         may_end_.insert(rank);
-        return book_->ended(rank, (action & 8) != 0);
+        return book_->on_rank_ended(rank, (action & 8) != 0);
       }
       case 3: {
         if (answers_.empty()) return;
@@ -191,8 +190,7 @@ class rank_zero {
                                               : place(static_cast<std::uint8_t>(answer.rank)));
       }
       default: {
-        const wireup_message p = some_parcel(in);
-        if (book_->owns(line)) book_->on_wireup_message(line, p);
+        book_->on_wireup_message(line, some_parcel(in));
       }
     }
   }

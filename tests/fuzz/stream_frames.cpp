@@ -47,7 +47,7 @@ class talk {
     mood_ = 0;
     {
       const engine::holder hold(turns_);
-      villain_->fail(errc::peer_lost, "gone");
+      villain_->give_up(errc::peer_lost, "gone");
     }
     settle();
     stream_->drop();
@@ -223,7 +223,7 @@ class talk {
     } else if (how & 4) {
       villain_->close();
     } else {
-      villain_->fail(errc::peer_lost, "gone");
+      villain_->give_up(errc::peer_lost, "gone");
     }
   }
 

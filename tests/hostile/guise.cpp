@@ -91,21 +91,11 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
   }
   wireup::identity self;
   self.id = wireup::random_id();
-  wireup::connection_manager::handlers h;
-  h.on_wireup_message = [box = box_](const wireup::channel_ptr& c, wireup_message p) {
-    const std::lock_guard lock(box->mutex);
-    box->letters.push_back({c, std::move(p)});
-  };
-  h.on_gone = [box = box_](const wireup::channel_ptr& c, bool) {
-    const std::lock_guard lock(box->mutex);
-    box->letters.push_back({c, {}, true});
-  };
-  h.on_notice = [](const std::string&) {};
   wireup::tcp_settings tcp;
   tcp.key = wireup::job_key::from_text(common_options(s).job_key, "the key of the tests");
   tcp.interfaces = {"lo"};
   tcp.listens = listens_to_tcp;
-  manager_ = std::make_unique<wireup::connection_manager>(self, std::move(h), std::move(tcp));
+  manager_ = std::make_unique<wireup::connection_manager>(self, *box_, std::move(tcp));
   manager_->start_accepting();
 }
 

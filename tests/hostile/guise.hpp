@@ -16,6 +16,7 @@
 #include "runtime/progress/engine.hpp"
 #include "settings.hpp"
 #include "support/dice.hpp"
+#include "support/no_events.hpp"
 #include "wireup/manager/connection_manager.hpp"
 
 namespace hostile {
@@ -88,7 +89,15 @@ class guise {
     bool gone = false;
   };
   /// Between the manager's thread and this one.
-  struct mailbox {
+  struct mailbox final : weft::tests::no_events {
+    void on_wireup_message(const weft::wireup::channel_ptr& c, wireup_message m) override {
+      const std::lock_guard lock(mutex);
+      letters.push_back({c, std::move(m)});
+    }
+    void on_ended(const weft::wireup::channel_ptr& c, const weft::proto::ended&) override {
+      const std::lock_guard lock(mutex);
+      letters.push_back({c, {}, true});
+    }
     std::mutex mutex;
     std::deque<letter> letters;                  // guarded by mutex
     std::deque<weft::wireup::channel_ptr> came;  // guarded by mutex; null: not admitted

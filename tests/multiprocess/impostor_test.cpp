@@ -12,6 +12,7 @@
 
 #include "runtime/descriptors/fd.hpp"
 #include "support/catch.hpp"
+#include "support/no_events.hpp"
 #include "wireup/manager/connection_manager.hpp"
 #include "wireup/sockets/address.hpp"
 #include "wireup/sockets/locator.hpp"
@@ -79,8 +80,8 @@ class relay {
 TEST_CASE("impostor: a context that somebody leads to itself does not take it for itself") {
   const std::string served_address = "unix://weft-relay-" + std::to_string(::getpid());
   const relay between(served_address);
-  wireup::connection_manager::handlers h;
-  wireup::connection_manager victim({}, h);
+  weft::tests::no_events none;
+  wireup::connection_manager victim({}, none);
   victim.start_accepting();
   std::promise<std::string> answered;
   victim.request_connection(served_address, "hello",

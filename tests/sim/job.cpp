@@ -41,7 +41,7 @@ job::job(const scenario& p, log& l, ledger& book)
   };
   ledger_.hostile = plan_.hostile;
   ledger_.gone = [this](node at_rank, node whom) {
-    return weft::detail::internals::peer_of(at(at_rank).to(whom))->gone();
+    return weft::detail::internals::peer_of(at(at_rank).to(whom))->has_ended();
   };
   world_.may_place = [this](const fake::wire& w, weft::const_buffer into) {
     const bool may =
@@ -239,7 +239,7 @@ void job::gone(node whom, node who, errc how) {
   const engine::holder hold(at(whom).engine());
   opening_[{whom, who}].links.clear();
   for (const std::size_t way : ways(who, whom)) at(whom).way(way).forget(frame_sink(it, whom, way));
-  weft::detail::internals::peer_of(it)->fail(how, "the control plane says so");
+  weft::detail::internals::peer_of(it)->give_up(how, "the control plane says so");
   weft::detail::internals::peer_of(it)->drop_link();
   several_.erase({whom, who});
 }

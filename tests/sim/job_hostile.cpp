@@ -90,7 +90,7 @@ void job::judge_after_hostile(node n) {
   const node other = *plan_.hostile;
   const std::shared_ptr<weft::proto::peer> p = at(n).messages().peers().at(other);
   const engine::holder hold(at(n).engine());
-  if (!p->gone()) log_.violation("rank {} does not know that rank {} is gone", n, other);
+  if (!p->has_ended()) log_.violation("rank {} does not know that rank {} is gone", n, other);
   const auto credit_state = p->writer().credit_state();
   if (credit_state.window != 0 || credit_state.waiting_credits != 0)
     log_.violation("rank {} still grants {} units to rank {}, which is gone", n,

@@ -61,16 +61,13 @@ control_plane::control_plane(const options& chosen,
 
 control_plane::~control_plane() = default;
 
-connections::connection_setup& control_plane::lane_of(const wireup::channel_ptr& c) {
-  return lanes_[c->lane()]->connections();
-}
-
 void control_plane::start() {
   wireup::identity self;
   self.job = job_->id();
   self.rank = job_->rank();
   manager_ = std::make_unique<wireup::connection_manager>(
-      std::move(self), handlers(), tcp_, static_cast<proto::lane_number>(lanes_.size()));
+      std::move(self), static_cast<wireup::manager_events&>(*this), tcp_,
+      static_cast<proto::lane_number>(lanes_.size()));
   mail_->open(*manager_);
   std::vector<connections::connection_setup*> all;
   for (core* lane : lanes_) all.push_back(&lane->connections());
@@ -81,13 +78,13 @@ void control_plane::start() {
   for (connections::connection_setup* lane : all) lane->attach(*manager_, finder, all);
   members_.attach(*manager_, [this](peer_id rank, bool died) {
     for (core* lane : lanes_)
-      died ? lane->connections().on_rank_end(rank, died) : lane->connections().on_leave(rank);
+      died ? lane->connections().on_rank_ended(rank, died) : lane->connections().on_rank_left(rank);
   });
   manager_->start_accepting();
   job_->publish(manager_->self().locator);
   job_->on_end([this, mail = mail_](peer_id rank, bool died) {
     wireup::retry_on_bad_alloc(
-        [&] { mail->post([this, rank, died] { on_rank_end(rank, died); }); });
+        [&] { mail->post([this, rank, died] { on_rank_ended(rank, died); }); });
   });
 }
 
@@ -102,34 +99,22 @@ void control_plane::place_progress_threads() {
   });
 }
 
-wireup::connection_manager::handlers control_plane::handlers() {
-  wireup::connection_manager::handlers h;
-  h.on_exhausted = [this] {
-    for (core* lane : lanes_) lane->connections().on_exhausted();
-  };
-  h.on_wireup_message = [this](const wireup::channel_ptr& c, transports::wireup_message p) {
-    if (c->carries_descriptors()) placement_.met(c.get(), c->peer().pid);
-    if (!members_.on_wireup_message(c, p)) lane_of(c).on_wireup_message(c, std::move(p));
-  };
-  h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
-    placement_.parted(c.get());
-    wireup::retry_on_bad_alloc([&] {
-      if (!members_.on_gone(c, orderly)) lane_of(c).on_gone(c, orderly);
-    });
-  };
-  h.on_connection_request = [this](std::uint64_t number,
-                                   std::unique_ptr<wireup::incoming_request> r) {
-    on_request(number, std::move(r));
-  };
-  return h;
+wireup::channel_events& control_plane::on_live(const wireup::channel_ptr& c) {
+  if (c->carries_descriptors()) placement_.met(c.get(), c->peer().pid);
+  return lanes_[c->lane()]->connections();
 }
 
-void control_plane::on_rank_end(peer_id rank, bool died) {
-  for (core* lane : lanes_) lane->connections().on_rank_end(rank, died);
-  members_.on_rank_end(rank, died);
+void control_plane::on_exhausted() {
+  for (core* lane : lanes_) lane->connections().on_exhausted();
 }
 
-void control_plane::on_request(std::uint64_t number, std::unique_ptr<wireup::incoming_request> r) {
+void control_plane::on_rank_ended(peer_id rank, bool died) {
+  for (core* lane : lanes_) lane->connections().on_rank_ended(rank, died);
+  members_.on_rank_ended(rank, died);
+}
+
+void control_plane::on_connection_request(std::uint64_t number,
+                                          std::unique_ptr<wireup::incoming_request> r) {
   if (members_.on_request(number, r)) return;
   std::shared_ptr<listener_state> d;
   {

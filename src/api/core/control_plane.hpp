@@ -29,7 +29,7 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
 /// The job, its members, the listeners, and the connection manager, which hands each channel to the
 /// lane that it is for. Nothing of it is on a message's path. Shared by the lanes; started and
 /// ended by the first one. Functions are for any thread, except where they say otherwise.
-class control_plane {
+class control_plane final : private wireup::manager_events {
  public:
   /// \param line as core's
   control_plane(const options& chosen, std::shared_ptr<wireup::coordinator_connection> line);
@@ -67,10 +67,14 @@ class control_plane {
   void remove_listener(std::uint64_t number);
 
  private:
-  wireup::connection_manager::handlers handlers();
-  connections::connection_setup& lane_of(const wireup::channel_ptr& c);
-  void on_rank_end(peer_id rank, bool died);
-  void on_request(std::uint64_t number, std::unique_ptr<wireup::incoming_request> r);
+  // manager_events
+  wireup::channel_events& on_live(const wireup::channel_ptr& c) override;
+  void on_released(const wireup::channel& c) noexcept override { placement_.parted(&c); }
+  void on_connection_request(std::uint64_t number,
+                             std::unique_ptr<wireup::incoming_request> r) override;
+  void on_exhausted() override;
+
+  void on_rank_ended(peer_id rank, bool died);
   void close_listeners();
 
   const std::unique_ptr<wireup::job> job_;

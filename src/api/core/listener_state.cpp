@@ -17,7 +17,7 @@ void listener_state::arrive(request_ptr request) {
     if (waiting.empty()) {
       // Requesters that have left are not kept for a listener that accepts none.
       if (requests.size() >= many_requests)
-        std::erase_if(requests, [](const request_ptr& one) { return one->left(); });
+        std::erase_if(requests, [](const request_ptr& one) { return one->has_ended(); });
       requests.push_back(std::move(request));
       return;
     }

@@ -43,7 +43,7 @@ void members::attach(wireup::connection_manager& m, std::function<void(peer_id, 
 }
 
 void members::shut() {
-  lose(errc::closed, "the context has ended");
+  end({errc::closed, "the context has ended"});
   std::shared_ptr<coordinator_connection> line;
   {
     const std::lock_guard lock(mutex_);
@@ -58,13 +58,13 @@ std::shared_ptr<coordinator_connection> members::follow() {
   std::shared_ptr<coordinator_connection> made;
   {
     const std::lock_guard lock(mutex_);
-    if (line_ || lost_) return line_;
+    if (line_ || how_ended_) return line_;
     made = line_ = std::make_shared<coordinator_connection>(tcp_, job_.id(), rank());
   }
   listen(*made);  // the context may end meanwhile, and take line_
   job_.find(0, [this, mail = manager_proxy_](const std::string& locator) {
     mail->post([this, locator] {
-      if (locator.empty()) return lose(errc::peer_lost, "rank 0 has ended");
+      if (locator.empty()) return end({errc::peer_lost, "rank 0 has ended"});
       std::shared_ptr<coordinator_connection> line;
       {
         const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ std::shared_ptr<coordinator_connection> members::follow() {
       }
       if (line)
         line->attend(locator, rank(), [this](const wireup::failure& why) {
-          if (why.kind != errc::ok) lose(errc::peer_lost, why.text);
+          if (why.kind != errc::ok) end({errc::peer_lost, why.text});
         });
     });
   });
@@ -83,8 +83,8 @@ std::shared_ptr<coordinator_connection> members::follow() {
 void members::listen(coordinator_connection& line) {
   line.listen([this](const changes& c) { apply(c); },
               [this](bool orderly) {
-                lose(orderly ? errc::closed : errc::peer_lost,
-                     "rank 0, which keeps the book of the job's members, is gone");
+                end({orderly ? errc::closed : errc::peer_lost,
+                     "rank 0, which keeps the book of the job's members, is gone"});
               });
 }
 
@@ -118,21 +118,16 @@ void members::apply(const changes& c) {
       manager_proxy_->post([this, one] { ended_(one.rank, one.what == change_kind::died); });
 }
 
-void members::lose(errc why, std::string_view detail) noexcept {
+void members::end(proto::ended how) noexcept {
   std::vector<waiter> told;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(lost_, true)) return;
-    why_lost_ = why;
-    try {
-      lost_detail_ = detail;
-    } catch (const std::bad_alloc&) {
-      // Then the code has to do.
-    }
+    if (how_ended_) return;
+    how_ended_ = how;
     told.swap(waiters_);
     changed_.notify_all();
   }
-  for (const waiter& w : told) w.box->fail(why, detail);
+  for (const waiter& w : told) w.box->fail(how.why, how.detail);
 }
 
 std::string members::open(const std::string& address) {
@@ -160,10 +155,10 @@ void members::wait(std::uint64_t since, const view_box& box) {
     const std::lock_guard lock(mutex_);
     known = view();
     std::erase_if(waiters_, [](const waiter& w) { return w.box->over(); });  // stopped
-    if (known.epoch <= since && !lost_) return waiters_.push_back({since, box});
+    if (known.epoch <= since && !how_ended_) return waiters_.push_back({since, box});
   }
   if (known.epoch > since) return box->deliver(std::move(known));
-  box->fail(why_lost_, lost_detail_);
+  box->fail(how_ended_->why, how_ended_->detail);
 }
 
 void members::leave() {
@@ -175,9 +170,9 @@ void members::leave() {
 
 bool members::await_entry(std::chrono::seconds timeout) {
   std::unique_lock lock(mutex_);
-  const bool told =
-      changed_.wait_for(lock, timeout, [&] { return lost_ || book_.members().contains(rank()); });
-  if (lost_) throw error(why_lost_, lost_detail_);
+  const bool told = changed_.wait_for(
+      lock, timeout, [&] { return how_ended_ || book_.members().contains(rank()); });
+  if (how_ended_) throw error(how_ended_->why, how_ended_->detail);
   return told;
 }
 
@@ -206,20 +201,8 @@ bool members::on_request(std::uint64_t listener_number,
   return true;
 }
 
-bool members::on_wireup_message(const channel_ptr& c, const transports::wireup_message& p) {
-  if (!coordinator_ || !coordinator_->owns(c)) return false;
-  coordinator_->on_wireup_message(c, p);
-  return true;
-}
-
-bool members::on_gone(const channel_ptr& c, bool orderly) {
-  if (!coordinator_ || !coordinator_->owns(c)) return false;
-  coordinator_->on_gone(c, orderly);
-  return true;
-}
-
-void members::on_rank_end(peer_id rank, bool died) {
-  if (coordinator_) coordinator_->ended(rank, died);
+void members::on_rank_ended(peer_id rank, bool died) {
+  if (coordinator_) coordinator_->on_rank_ended(rank, died);
 }
 
 }  // namespace weft::detail

@@ -7,9 +7,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <weft/membership.hpp>
@@ -51,12 +51,11 @@ class members {
   /// \param gone as job::find_next; empty: as job::find
   void find(peer_id rank, const std::string& gone, std::function<void(std::string locator)> found);
 
-  // The manager's thread. \return true: the event belonged to the members, and is handled.
+  // The manager's thread.
+  /// \return true: the request belonged to the members, and is answered
   bool on_request(std::uint64_t listener_number, std::unique_ptr<wireup::incoming_request>& v);
-  bool on_wireup_message(const wireup::channel_ptr& c, const transports::wireup_message& p);
-  bool on_gone(const wireup::channel_ptr& c, bool orderly);
   /// The launcher says that a rank has ended.
-  void on_rank_end(peer_id rank, bool died);
+  void on_rank_ended(peer_id rank, bool died);
 
  private:
   struct waiter {
@@ -67,7 +66,7 @@ class members {
   std::shared_ptr<wireup::coordinator_connection> follow();
   void listen(wireup::coordinator_connection& line);
   void apply(const wireup::changes& c);
-  void lose(errc why, std::string_view detail) noexcept;
+  void end(proto::ended how) noexcept;
   membership_view view() const;
 
   wireup::job& job_;
@@ -82,9 +81,7 @@ class members {
   wireup::roster book_;
   std::vector<waiter> waiters_;
   std::set<std::uint64_t> listeners_;
-  bool lost_ = false;  // no change will be reported any more
-  errc why_lost_ = errc::ok;
-  std::string lost_detail_;
+  std::optional<proto::ended> how_ended_;  // no change will be reported any more
   std::shared_ptr<wireup::coordinator_connection> line_;
 };
 

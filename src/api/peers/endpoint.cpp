@@ -34,7 +34,7 @@ void endpoint::close() {
 void endpoint::abort() {
   proto::peer& whom = peer();
   const runtime::engine::holder hold(whom.engine());
-  whom.fail(errc::peer_lost, "this side has aborted the connection");
+  whom.give_up(errc::peer_lost, "this side has aborted the connection");
 }
 
 task<void> endpoint::closed() {

@@ -25,7 +25,7 @@ bool call_table::has_ended(const call_operation& op) noexcept {
 }
 
 /// Ends the call if nothing of it is in flight.
-void call_table::settle(call_operation& op) noexcept {
+void call_table::end_if_done(call_operation& op) noexcept {
   if (!has_ended(op) || !std::exchange(op.started_, false)) return;
   if (value_stream* const reader = op.stream()) {
     services_.engine.withdraw(op);
@@ -42,8 +42,8 @@ bool call_table::start(call_operation& op) noexcept {
     return true;
   };
   if (op.cancel_requested_) return fails(errc::stopped);
-  if (p.id() != op.to_.id) return fails(peers_known_.why_gone(op.to_.id));
-  if (p.connection().closing() || p.gone() || services_.ending)
+  if (p.id() != op.to_.id) return fails(peers_known_.why_ended(op.to_.id));
+  if (p.connection().closing() || p.has_ended() || services_.ending)
     return fails(p.connection().refusal());
   calls_of_peer* const parts = parts_of(p);
   op.id_ = parts ? parts->made.insert(op) : local_id{0};
@@ -73,7 +73,7 @@ void call_table::cancel(call_operation& op) noexcept {
   // Also behind the reply: a handler may reply before it has all of its arguments.
   if (op.sends_) op.to_.peer->sender().cancel(*op.out_);
   if (op.awaits_) {
-    peer& p = *op.to_.peer;  // not gone: the end of the connection ends the wait
+    peer& p = *op.to_.peer;  // not ended: the end of the connection ends the wait
     op.awaits_ = false;
     op.status = errc::stopped;
     p.calls->made.replace(op.id_, p.calls->abandoned);
@@ -83,7 +83,7 @@ void call_table::cancel(call_operation& op) noexcept {
     inbound_message& m = *op.in_->message;
     m.from->receiver().give_up(m);
   }
-  settle(op);
+  end_if_done(op);
 }
 
 bool call_table::part_ended(call_operation& op, bool sent) noexcept {
@@ -102,13 +102,13 @@ bool call_table::part_ended(call_operation& op, bool sent) noexcept {
   return true;
 }
 
-void call_table::lose_calls(calls_of_peer& of) noexcept {
+void call_table::fail_calls(calls_of_peer& of) noexcept {
   const errc why = of.whose->why();
   of.made.for_each([&](call_operation& op) {
     if (&op == &of.abandoned) return;
     op.awaits_ = false;
     if (op.status == errc::ok) op.status = why;
-    settle(op);
+    end_if_done(op);
   });
   of.made = {};
 }
@@ -144,7 +144,7 @@ void call_table::answered(call_operation& op, call_tag t, const_buffer data) noe
   const std::size_t n = std::min(into.size(), data.size());
   if (n != 0) std::memcpy(into.data(), data.data(), n);
   if (op.status == errc::ok && n != data.size()) op.status = errc::truncated;
-  settle(op);
+  end_if_done(op);
 }
 
 bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
@@ -157,7 +157,7 @@ bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
   // A text that is too long is cut, and what does not fit is dropped.
   if (into.empty()) {
     if (op->status == errc::ok && size != 0) op->status = errc::truncated;
-    settle(*op);
+    end_if_done(*op);
     return true;
   }
   op->in_.emplace(*op, recv_request{nullptr, {&from, from.id()}, tag{t.packed()}, into});

@@ -154,7 +154,7 @@ void call_table::take_back(inbound_message& m) noexcept {
   std::exchange(m.waits_in, nullptr)->remove(m);
 }
 
-void call_table::lost_half_way(inbound_message& m) noexcept {
+void call_table::on_cut_off(inbound_message& m) noexcept {
   if (unpack_call(m.tag).kind == call_kind::item)
     m.from->receiver().discard(m);
   else
@@ -295,7 +295,7 @@ void call_table::answer_inline(call_handler& h, peer& from, call_tag t,
 // --- ends --------------------------------------------------------------------------------------
 
 /// Posts that have come as a whole are served, as messages can still be received.
-void call_table::lose(peer& p) noexcept {
+void call_table::fail(peer& p) noexcept {
   if (p.calls) {
     calls_of_peer& of = *p.calls;
     for (inbound_message *m = of.waiting.first, *next = nullptr; m; m = next) {
@@ -304,7 +304,7 @@ void call_table::lose(peer& p) noexcept {
       unqueue(of, *m);
       p.receiver().discard(*m);
     }
-    lose_calls(of);
+    fail_calls(of);
   }
   for (served_call* c = first_; c; c = c->after)
     if (c->from().get() == &p) c->stop();

@@ -126,7 +126,7 @@ class call_table {
     ~host() = default;
   };
 
-  /// \param peers knows of peers that have gone how they ended; used after the constructor
+  /// \param peers knows of peers that have ended how they ended; used after the constructor
   /// \param at_once how many calls may run
   call_table(const protocol_services& s, const peer_registry& peers, unsigned at_once) noexcept
       : services_(s), peers_known_(peers), most_running_(at_once) {}
@@ -164,8 +164,8 @@ class call_table {
   void on_stored(inbound_message& m) noexcept;
   /// The caller takes a message back that waits for a handler.
   void take_back(inbound_message& m) noexcept;
-  /// The connection has ended in the middle of a stored call. `lose` follows.
-  void lost_half_way(inbound_message& m) noexcept;
+  /// The connection has ended in the middle of a stored call. `fail` follows.
+  void on_cut_off(inbound_message& m) noexcept;
   /// Frame call_more.
   bool on_more(peer& from, std::uint64_t id) noexcept;
   /// Frame call_stop.
@@ -181,7 +181,7 @@ class call_table {
   // --- ends -------------------------------------------------------------------------------------
 
   /// The connection has ended.
-  void lose(peer& p) noexcept;
+  void fail(peer& p) noexcept;
   /// The context ends.
   void close() noexcept;
 
@@ -221,11 +221,11 @@ class call_table {
   void unqueue(calls_of_peer& of, inbound_message& m) noexcept;
   void begin_waiting() noexcept;
   protocol_coroutine begin_later() noexcept;
-  void lose_calls(calls_of_peer& of) noexcept;
+  void fail_calls(calls_of_peer& of) noexcept;
   void answered(detail::call_operation& op, call_tag t, const_buffer data) noexcept;
   mutable_buffer room_for(detail::call_operation& op, call_tag t, std::uint64_t size) noexcept;
   static bool has_ended(const detail::call_operation& op) noexcept;
-  void settle(detail::call_operation& op) noexcept;
+  void end_if_done(detail::call_operation& op) noexcept;
 
   const protocol_services& services_;
   const peer_registry& peers_known_;

@@ -42,7 +42,7 @@ void frame_writer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t 
                              : immediate == 0
                                  ? transports::has_extension
                                  : transports::has_extension | transports::has_immediate;
-  if (connection_->gone()) return;
+  if (connection_->has_ended()) return;
   if (!add_control({header_of(kind, 0, 0, flags), {a, b, immediate}})) return;
   if (connection_->is_open())
     flush();
@@ -124,11 +124,11 @@ bool frame_writer::settle(std::uint16_t units) noexcept {
 }
 
 void frame_writer::return_credit() noexcept {
-  if (connection_->gone()) return services_->memory.give_back(flow_.take_released());
+  if (connection_->has_ended()) return services_->memory.give_back(flow_.take_released());
   // A frame returns 16 bits of credit; a window that has grown may have more to return. Control
   // frames that wait for space will carry the credit that is to be returned by then.
   const std::size_t frames = flow_.to_return() / 0xffff + 1;
-  for (std::size_t i = controls_.size(); i < frames && !connection_->gone(); ++i)
+  for (std::size_t i = controls_.size(); i < frames && !connection_->has_ended(); ++i)
     send_control(frame_kind::credit, 0);
 }
 
@@ -140,7 +140,8 @@ void frame_writer::grow_window() noexcept {
 }
 
 std::uint32_t frame_writer::grant_first_credit() noexcept {
-  if (connection_->gone()) return 0;  // its offer was under way; the credit would not come back
+  if (connection_->has_ended())
+    return 0;  // its offer was under way; the credit would not come back
   if (flow_.window() == 0) flow_.set_window(services_->memory.take_first());
   return flow_.window();
 }
@@ -157,7 +158,7 @@ bool frame_writer::unsent() const noexcept {
 /// A peer that has closed the connection, and left since, takes no answer.
 bool frame_writer::owes() const noexcept {
   if (connection_->now() == peer_connection::state::lost) return false;
-  if (connection_->gone() && !connection_->link()) return false;
+  if (connection_->has_ended() && !connection_->link()) return false;
   return controls_.owes() || serving_ != 0 ||
          (connection_->several() && connection_->several()->owes()) ||
          (connection_->link() && connection_->link()->unwritten());

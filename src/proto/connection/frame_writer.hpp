@@ -82,7 +82,7 @@ class frame_writer {
   /// peer gets more when others give it back.
   void grow_window() noexcept;
   /// How many units this side grants a peer that connects. The same again if the peer connects
-  /// again (by another transport, when the first one did not work); none once it is gone.
+  /// again (by another transport, when the first one did not work); none once it has ended.
   std::uint32_t grant_first_credit() noexcept;
 
   // --- what the connection's owner asks -------------------------------------------------------
@@ -96,8 +96,8 @@ class frame_writer {
   bool owes_answer() const noexcept {
     return connection_->now() == peer_connection::state::closed && !controls_.empty();
   }
-  /// Gone, or about to be: the peer has been told that nothing will follow.
-  bool parting() const noexcept { return connection_->gone() || good_bye_left_; }
+  /// Ended, or about to: the peer has been told that nothing will follow.
+  bool is_closing() const noexcept { return connection_->has_ended() || good_bye_left_; }
   /// The peer answers this side's good-bye. \return false: none has left, or it was answered
   bool take_bye_answer() noexcept { return std::exchange(good_bye_left_, false); }
   /// Whether a link that is made now is of use.

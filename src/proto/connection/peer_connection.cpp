@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/connection/peer_connection.hpp"
 
-#include <new>
+#include <utility>
 
 namespace weft::proto {
 
@@ -17,30 +17,21 @@ void peer_connection::opened(std::unique_ptr<transports::link> link) noexcept {
 }
 
 bool peer_connection::begin_closing() noexcept {
-  if (std::exchange(closing_, true) || gone()) return false;
-  note(closed_by_this_side);
+  if (std::exchange(closing_, true) || has_ended()) return false;
+  detail_ = std::move(ended(errc::closed, closed_by_this_side).detail);
   return true;
 }
 
-void peer_connection::end(errc why, std::string_view detail) noexcept {
-  state_ = why == errc::closed ? state::closed : state::lost;
-  why_ = why;
+void peer_connection::end(ended how) noexcept {
+  state_ = how.orderly() ? state::closed : state::lost;
+  why_ = how.why;
   if (link_) link_->let_go();  // of memory of sends that end here; the peer may not know that
-  note(detail);
+  detail_ = std::move(how.detail);
 }
 
 void peer_connection::mark_failed(errc why) noexcept {
   marked_failure_ = why;
   upkeep_->note_marked();
-}
-
-/// For people; without memory they have the error code.
-void peer_connection::note(std::string_view detail) noexcept {
-  try {
-    detail_ = detail;
-  } catch (const std::bad_alloc&) {
-    // No memory: the code tells most of it.
-  }
 }
 
 }  // namespace weft::proto

@@ -12,6 +12,7 @@
 #include <weft/transport/transport.hpp>
 
 #include "proto/services/upkeep.hpp"
+#include "proto/support/ended.hpp"
 
 namespace weft::proto {
 
@@ -20,7 +21,7 @@ class multi_rail_link;
 /// What a connection asks of the peer that it is part of. Progress lock held only.
 class connection_host {
  public:
-  /// Requests a link; the answer is peer::opened or peer::fail.
+  /// Requests a link; the answer is peer::opened or peer::give_up.
   virtual void connect() noexcept = 0;
   /// Keeps the peer alive for protocols: the last endpoint may be dropped while they run.
   virtual std::shared_ptr<void> keep_alive() noexcept = 0;
@@ -52,7 +53,7 @@ class peer_connection {
 
   state now() const noexcept { return state_; }
   bool is_open() const noexcept { return state_ == state::open; }
-  bool gone() const noexcept { return state_ >= state::closed; }
+  bool has_ended() const noexcept { return state_ >= state::closed; }
   errc why() const noexcept { return why_; }
   const std::string& detail() const noexcept { return detail_; }
   /// The error of an operation that begins too late.
@@ -76,7 +77,7 @@ class peer_connection {
   /// \return false: it is closing already, or has ended
   bool begin_closing() noexcept;
   /// Ends the connection, once. The link lets go of all memory.
-  void end(errc why, std::string_view detail) noexcept;
+  void end(ended how) noexcept;
 
   /// Memory ran out (or a limit for the peer was reached), so that this peer cannot be served any
   /// more. The peer fails at the next pass: the caller may be in the middle of other work with it.
@@ -84,8 +85,6 @@ class peer_connection {
   errc marked_failure() const noexcept { return marked_failure_; }
 
  private:
-  void note(std::string_view detail) noexcept;
-
   std::string detail_;  // first, so that the fields that each frame needs lie next to those of the
                         // next part
   connection_host* host_;

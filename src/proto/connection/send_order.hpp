@@ -50,7 +50,7 @@ class send_order {
   }
 
   /// `co_await acquire(op)`: true when the caller holds the order, false when it was stopped, or
-  /// the peer is gone.
+  /// the peer has ended.
   struct acquirer : waiter {
     send_order& order;
     const send_operation* op;
@@ -58,7 +58,7 @@ class send_order {
     acquirer(send_order& s, const send_operation* o, bool first) noexcept
         : order(s), op(o), answers(first) {}
     bool await_ready() noexcept {
-      if (order.connection_->gone()) return true;
+      if (order.connection_->has_ended()) return true;
       if (order.held_ || !order.connection_->is_open()) return false;
       return order.held_ = granted = true;
     }

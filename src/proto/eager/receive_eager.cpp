@@ -33,7 +33,7 @@ bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexce
   if (signals_ == most_signals) return false;
   inbound_message* const in = take_inbound(0);
   if (!in) {
-    peer_->fail(errc::out_of_memory, "no memory for a signal without a receive");
+    peer_->give_up(errc::out_of_memory, "no memory for a signal without a receive");
     return true;
   }
   in->from = peer_;

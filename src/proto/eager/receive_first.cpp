@@ -67,7 +67,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   }
   inbound_message* const m = begin(f);
   if (!m) {
-    peer_->fail(errc::out_of_memory, "no memory to note that a message has begun");
+    peer_->give_up(errc::out_of_memory, "no memory to note that a message has begun");
     return true;
   }
   recv_operation* receive = nullptr;
@@ -247,7 +247,7 @@ bool receiver::keep_unexpected(inbound_message& m) noexcept {
   if (!known || !services_->memory.store(m)) {
     writer_->flow().forget(m.eager_units);
     release(m);
-    peer_->fail(errc::out_of_memory, "no memory for a message without a receive");
+    peer_->give_up(errc::out_of_memory, "no memory for a message without a receive");
     return false;
   }
   if (!m.is_call) services_->matcher.add(m);

@@ -15,7 +15,7 @@ namespace weft::proto {
 using runtime::trace;
 
 bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
-  const bool gone = connection_->gone();
+  const bool gone = connection_->has_ended();
   if (!std::exchange(m.claimed, false)) services_->matcher.remove(m);
   if (gone && !m.complete()) {
     writer_->release_credit(std::exchange(m.eager_units, 0));
@@ -57,7 +57,7 @@ void receiver::discard(inbound_message& m, bool used) noexcept {
   m.stored = nullptr;
   m.allocated.reset();
   m.given_up = true;
-  if (!connection_->gone()) return on_matched(m);
+  if (!connection_->has_ended()) return on_matched(m);
   if (used) count(m.total);
   writer_->release_credit(std::exchange(m.eager_units, 0));
   release(m);
@@ -207,7 +207,7 @@ void receiver::fail(errc why) noexcept {
     services_->engine.end(*m, why);
   }
   if (current_ && current_->unexpected()) {
-    if (current_->is_call && !current_->rendezvous) calls_->lost_half_way(*current_);
+    if (current_->is_call && !current_->rendezvous) calls_->on_cut_off(*current_);
     current_ = nullptr;
   }
   const auto drop = [&](inbound_message& m) {

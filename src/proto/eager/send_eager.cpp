@@ -57,7 +57,7 @@ bool sender::start_now(send_operation& op) noexcept {
       begin(op, true);
       return false;
     }
-  } else if (connection_->closing() || connection_->gone()) {
+  } else if (connection_->closing() || connection_->has_ended()) {
     op.status = connection_->refusal();
     return true;
   } else if (request.mode == send_mode::signal && connection_->is_open()) {

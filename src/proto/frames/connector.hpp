@@ -18,8 +18,8 @@ class peer;
 /// held unless they say otherwise, and do not block.
 class connector {
  public:
-  /// Requests a link to that peer. The answer is a call of peer::opened or peer::fail, at any time
-  /// and from any thread that holds the progress lock.
+  /// Requests a link to that peer. The answer is a call of peer::opened or peer::give_up, at any
+  /// time and from any thread that holds the progress lock.
   virtual void connect(peer& p) noexcept = 0;
 
   /// Both sides have closed the peer: no frame is under way in either direction.

@@ -13,7 +13,7 @@ namespace {
 std::string detail_of(detail::peer_name gone) {
   const runtime::engine::holder hold(gone.peer->engine());
   if (gone.peer->id() == gone.id) return gone.peer->detail();
-  return make_error_code(gone.peer->tables().peers.why_gone(gone.id)).message();
+  return make_error_code(gone.peer->tables().peers.why_ended(gone.id)).message();
 }
 }  // namespace
 
@@ -89,7 +89,7 @@ std::string describe(const inbound_message& m) {
 bool has_ended_so(detail::peer_name with, errc status) {
   const runtime::engine::holder hold(with.peer->engine());
   const bool same = with.peer->id() == with.id;
-  return (same ? with.peer->why() : with.peer->tables().peers.why_gone(with.id)) == status;
+  return (same ? with.peer->why() : with.peer->tables().peers.why_ended(with.id)) == status;
 }
 
 std::string explain(const std::string& what, errc status, detail::peer_name with,

@@ -64,7 +64,7 @@ std::size_t messenger::give_up_debts(std::string_view why) noexcept {
   peers_.for_each([&](peer& p) {
     if (streams_.is_self(p.id()) || !p.owes()) return;
     ++n;
-    p.fail(errc::timed_out, why);
+    p.give_up(errc::timed_out, why);
   });
   return n;
 }
@@ -76,7 +76,7 @@ bool messenger::streams_linger() const noexcept {
 
 void messenger::close_all() noexcept {
   peers_.close();
-  peers_.for_each([](peer& p) { p.fail(errc::closed, context_ended); });
+  peers_.for_each([](peer& p) { p.end({errc::closed, context_ended}); });
   receives_.close();
   calls_.close();
   regions_.close();
@@ -90,7 +90,7 @@ void messenger::close_all() noexcept {
 void messenger::fail_unconnected() noexcept {
   peers_.for_each([](peer& p) {
     if (p.now() == peer::state::connecting)
-      p.fail(errc::out_of_memory, "no memory for a connection to it");
+      p.give_up(errc::out_of_memory, "no memory for a connection to it");
   });
 }
 

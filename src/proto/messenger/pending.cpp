@@ -129,7 +129,7 @@ void add_unexpected(const peer& p, bounded_lines& to) {
 std::string line_of_connection(const messenger& m, const peer& p) {
   const std::string with = fmt::format("connection to {}: ", name_of(p.id()));
   if (p.now() == peer::state::connecting) return with + "is being made";
-  if (p.gone())
+  if (p.has_ended())
     return with + (p.now() == peer::state::closed ? "closed" : fmt::format("lost: {}", p.detail()));
   const frame_writer::balance now = p.writer().credit_state();
   std::string text =

@@ -12,7 +12,7 @@ namespace weft::proto {
 /// The error for a receive or probe that would wait without end because no message can come; ok: it
 /// may wait.
 inline errc receives::no_message(const peer* from) const noexcept {
-  if (from) return from->gone() ? from->why() : errc::ok;
+  if (from) return from->has_ended() ? from->why() : errc::ok;
   return closed_ ? errc::closed : errc::ok;
 }
 
@@ -24,7 +24,7 @@ inline bool receives::start_match(detail::match_operation& op, Match match) noex
     return true;
   }
   if (op.from && op.from->id() != op.from_id) {
-    op.status = peers_.why_gone(op.from_id);
+    op.status = peers_.why_ended(op.from_id);
     return true;
   }
   if (inbound_message* m = services_.matcher.find(op.from, op.tag)) {

@@ -24,7 +24,7 @@ struct closed_request {
 /// aggregate twice.
 inline closed_request closed(peer& p) noexcept { return {p.shared_from_this()}; }
 
-/// Ends by peer::lose. Any thread.
+/// Ends by peer::end. Any thread.
 class closed_operation : public operation {
  public:
   closed_operation(const closed_request& r, complete_fn f) noexcept

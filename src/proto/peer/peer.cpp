@@ -45,7 +45,7 @@ bool peer::take(const frame_header& h, const frame_extension* x, const std::byte
     if (kind == frame_kind::bye) return on_bye(x);
     if (kind == frame_kind::arrived) return x && on_arrived(*x);
   }
-  if (gone()) return true;
+  if (has_ended()) return true;
   if (connection_.marked_failure() == errc::protocol_error) return false;
   if (h.credit != 0) writer_.on_credit(h.credit);
   switch (kind) {
@@ -96,12 +96,12 @@ bool peer::take(const frame_header& h, const frame_extension* x, const std::byte
 
 mutable_buffer peer::place_fragment(const frame_header& h, const frame_extension& x,
                                     std::uint32_t already) noexcept {
-  return gone() ? mutable_buffer{} : rendezvous_receiver_.place_fragment(h, x, already);
+  return has_ended() ? mutable_buffer{} : rendezvous_receiver_.place_fragment(h, x, already);
 }
 
 bool peer::on_fragment(const frame_header& h, const frame_extension& x,
                        const std::byte* data) noexcept {
-  if (gone()) return true;
+  if (has_ended()) return true;
   if (h.credit != 0) writer_.on_credit(h.credit);
   return rendezvous_receiver_.on_fragment(h, x, data);
 }
@@ -110,7 +110,7 @@ bool peer::on_fragment(const frame_header& h, const frame_extension& x,
 /// of an access.
 mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
                            std::uint32_t already) noexcept {
-  if (gone()) return {};
+  if (has_ended()) return {};
   switch (static_cast<frame_kind>(h.kind)) {
     case frame_kind::more:
       return receiver_.place_more(h, already);
@@ -132,7 +132,7 @@ bool peer::on_arrived(const frame_extension& x) noexcept {
 }
 
 void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
-  if (gone()) return;
+  if (has_ended()) return;
   const runtime::step ending(engine_.trace().tree(), "copy has ended, peer", {.peer = id()});
   if ((cookie & rma_cookie_bit) != 0)
     rma_->initiator.on_transferred(static_cast<std::uint16_t>(cookie), well);
@@ -143,7 +143,7 @@ void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
 }
 
 void peer::on_chained(std::uint64_t cookie) noexcept {
-  if (gone()) return;
+  if (has_ended()) return;
   if (runtime::call_tree* const tree = engine_.trace().tree())
     tree->note("chained frame to", {.peer = id()});
   if ((cookie & put_cookie_bit) != 0)
@@ -183,8 +183,8 @@ rma* peer::rma_parts() noexcept {
 
 bool peer::start(detail::rma_operation& op) noexcept {
   if (op.order.to.id != id())
-    op.status = tables_.peers.why_gone(op.order.to.id);
-  else if (connection_.closing() || gone() || services_.ending)
+    op.status = tables_.peers.why_ended(op.order.to.id);
+  else if (connection_.closing() || has_ended() || services_.ending)
     op.status = connection_.refusal();
   else if (rma* const parts = rma_parts())
     return parts->initiator.start(op);

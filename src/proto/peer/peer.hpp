@@ -27,8 +27,8 @@ struct rma;
 
 /// The protocols with one peer: takes its frames and hands each to the right part; begins and ends
 /// the connection for all parts. Owned by the messenger and by endpoints. Progress lock held only
-/// unless a function says otherwise. When the peer has gone and only the messenger owns the object,
-/// the object becomes another peer: requests and operations may still hold its address
+/// unless a function says otherwise. When the peer has ended and only the messenger owns the
+/// object, the object becomes another peer: requests and operations may still hold its address
 /// (detail::peer_name). It begins at a cache line of its own, as everything large on a message's
 /// path does: the control plane makes the peers of all lanes, one after the other.
 class alignas(64) peer final : public transports::frame_sink,
@@ -49,7 +49,7 @@ class alignas(64) peer final : public transports::frame_sink,
 
   peer_id id() const noexcept { return connection_.id(); }  ///< any thread that owns it
   state now() const noexcept { return connection_.now(); }
-  bool gone() const noexcept { return connection_.gone(); }
+  bool has_ended() const noexcept { return connection_.has_ended(); }
   errc why() const noexcept { return connection_.why(); }
   const std::string& detail() const noexcept { return connection_.detail(); }
   /// One line about the connection, for people. Any thread.
@@ -82,12 +82,11 @@ class alignas(64) peer final : public transports::frame_sink,
 
   /// The requested link is ready. \param credit units that the peer grants at first
   void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
-  /// Ends all operations with this peer, in good order (errc::closed) or not (the peer is lost).
-  /// Later operations end the same way at once. Unless the peer is closed, its process is told that
-  /// this side has given it up.
-  void fail(errc why, std::string_view detail) noexcept;
-  /// As `fail`, but the peer's process is told nothing: it knows already, or has died.
-  void lose(errc why, std::string_view detail) noexcept;
+  /// Ends all operations with this peer: it is closed (errc::closed) or lost. Later operations end
+  /// the same way at once. The peer's process knows already, or has died.
+  void end(ended how) noexcept;
+  /// The same, by this side's decision: unless the peer is closed, its process is told.
+  void give_up(errc why, std::string_view detail) noexcept;
   /// Of the operations that were stopped, and the regions that end, and that wait for what only the
   /// peer can do, the first stop or end; else time_point::max().
   detail::time_point oldest_stop() const noexcept;
@@ -95,16 +94,17 @@ class alignas(64) peer final : public transports::frame_sink,
   void close() noexcept;
   /// Whether this side has accepted something, or owes something, that the peer has not got yet.
   bool owes() const noexcept;
-  /// Frees the link, after fail.
+  /// Frees the link, after the end.
   void drop_link() noexcept;
 
-  /// Gone, and without messages.
-  bool finished() const noexcept {
-    return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported && !to_sweep;
+  /// Ended, and without messages.
+  bool is_reusable() const noexcept {
+    return has_ended() && !receiver_.holds_messages() && !connection_.link() && !unreported &&
+           !to_sweep;
   }
-  /// Frees memory, once finished.
+  /// Frees memory, once it is reusable.
   void shrink() noexcept;
-  /// Makes the object another peer; it is finished, and has no other owner. \throws std::bad_alloc
+  /// Makes the object another peer; it is reusable, and has no other owner. \throws std::bad_alloc
   void recycle_as(peer_id id);
 
   // --- frame sink -----------------------------------------------------------------------------

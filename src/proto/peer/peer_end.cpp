@@ -54,19 +54,20 @@ void peer::on_broken(errc why) noexcept {
     // No memory: the code tells most of it.
   }
   if (!more.empty()) how = more;
-  fail(why, how);
+  give_up(why, how);
 }
 
-void peer::fail(errc why, std::string_view detail) noexcept {
-  const bool gives_up = !gone() && why != errc::closed;
-  lose(why, detail);
-  if (gives_up) tables_.upkeep.given_up(*this);
+void peer::give_up(errc why, std::string_view detail) noexcept {
+  const bool is_news = !has_ended() && why != errc::closed;
+  end({why, detail});
+  if (is_news) tables_.upkeep.given_up(*this);
 }
 
-void peer::lose(errc why, std::string_view detail) noexcept {
-  if (gone()) return;
+void peer::end(ended how) noexcept {
+  if (has_ended()) return;
   const auto alive = shared_from_this();
-  connection_.end(why, detail);
+  const errc why = how.why;
+  connection_.end(std::move(how));
   receiver_.fail(why);
   sender_.fail();
   if (rma_) {
@@ -74,7 +75,7 @@ void peer::lose(errc why, std::string_view detail) noexcept {
     rma_->target.fail();
   }
   writer_.end();
-  tables_.calls.lose(*this);
+  tables_.calls.fail(*this);
   // Complete messages keep their part of the budget until they are received. Messages that will
   // never be complete are released in slices: there may be many.
   unexpected_queue::begin_sweep(unexpected);
@@ -83,7 +84,7 @@ void peer::lose(errc why, std::string_view detail) noexcept {
 }
 
 detail::time_point peer::oldest_stop() const noexcept {
-  if (gone()) return detail::time_point::max();
+  if (has_ended()) return detail::time_point::max();
   const auto oldest = std::min(sender_.oldest_stop(), receiver_.oldest_stop());
   return rma_ ? std::min({oldest, rma_->initiator.oldest_stop(), rma_->target.oldest_end()})
               : oldest;
@@ -106,14 +107,14 @@ bool peer::on_bye(const frame_extension* x) noexcept {
 
 /// All that was sent before the good-bye has arrived: no side needs the connection any more.
 bool peer::on_bye_answer() noexcept {
-  if (!writer_.take_bye_answer()) return gone();
-  fail(errc::closed, closed_by_this_side);
+  if (!writer_.take_bye_answer()) return has_ended();
+  end({errc::closed, closed_by_this_side});
   tables_.connections->disconnected(*this);
   return true;
 }
 
 bool peer::on_good_bye() noexcept {
-  if (gone()) return true;
+  if (has_ended()) return true;
   // Sends of this side that are under way could not be received any more.
   const bool needs_link = now() == state::idle;
   const control_queue::entry thanks{header_of(frame_kind::bye, 0, 0, transports::has_extension),
@@ -122,7 +123,7 @@ bool peer::on_good_bye() noexcept {
   const bool answered = now() == state::open && writer_.add_last(thanks) && writer_.flush();
   std::vector<control_queue::entry> deeds;
   if (!answered) deeds = writer_.controls().deeds();
-  fail(errc::closed, connection_.closing() ? closed_by_this_side : "the peer closed it");
+  end({errc::closed, connection_.closing() ? closed_by_this_side : "the peer closed it"});
   if (answered) return true;
   const bool kept = std::all_of(deeds.begin(), deeds.end(),
                                 [this](const auto& e) { return writer_.add_last(e); });
@@ -141,7 +142,7 @@ bool peer::on_good_bye() noexcept {
 
 bool peer::owes() const noexcept {
   return writer_.owes() ||
-         (!gone() && (sender_.any_under_way() || (rma_ && rma_->initiator.any_under_way())));
+         (!has_ended() && (sender_.any_under_way() || (rma_ && rma_->initiator.any_under_way())));
 }
 
 void peer::drop_link() noexcept {

@@ -26,7 +26,8 @@ std::array<peer*, 2> peer_registry::at(peer_id a, peer_id b) {
 const std::shared_ptr<peer>& peer_registry::known_or_new(peer_id id) {
   if (const auto known = peers_.find(id); known != peers_.end()) return known->second;
   const std::shared_ptr<peer>& p = peers_.emplace(id, make(id)).first->second;
-  if (const errc why = why_gone(id); why != errc::ok) p->lose(why, make_error_code(why).message());
+  if (const errc why = why_ended(id); why != errc::ok)
+    p->end({why, make_error_code(why).message()});
   return p;
 }
 
@@ -60,20 +61,20 @@ std::shared_ptr<peer> peer_registry::make(peer_id id) {
     p = std::move(free_list_.back());
     free_list_.pop_back();
   }
-  if (closed_) p->fail(errc::closed, context_ended);
+  if (closed_) p->end({errc::closed, context_ended});
   return p;
 }
 
-/// Frees peers that have gone and have no owner. Runs when there are twice as many peers as the
+/// Frees peers that have ended and have no owner. Runs when there are twice as many peers as the
 /// last run left: so its cost is shared among the peers that were new since, however many endpoints
-/// of gone peers are kept.
+/// of ended peers are kept.
 void peer_registry::collect() {
   constexpr std::size_t few = 16;
   if (peers_.size() < std::max(collect_at_, few)) return;
   free_list_.reserve(peers_.size());
   for (auto at = peers_.begin(); at != peers_.end();) {
     auto& [id, p] = *at;
-    if (!p->finished() || p.use_count() != 1) {
+    if (!p->is_reusable() || p.use_count() != 1) {
       ++at;
       continue;
     }
@@ -89,7 +90,7 @@ void peer_registry::collect() {
   collect_at_ = 2 * peers_.size();
 }
 
-errc peer_registry::why_gone(peer_id id) const noexcept {
+errc peer_registry::why_ended(peer_id id) const noexcept {
   if (id < first_new_) {
     const auto gone = rank_ends_.find(id);
     return gone == rank_ends_.end() ? errc::ok : static_cast<errc>(gone->second);

@@ -17,8 +17,8 @@
 
 namespace weft::proto {
 
-/// A peer that has gone and that only the registry owns is used for another peer. Objects that
-/// still hold its address hold its number as well (detail::peer_name), and find by `why_gone` how
+/// A peer that has ended and that only the registry owns is used for another peer. Objects that
+/// still hold its address hold its number as well (detail::peer_name), and find by `why_ended` how
 /// it ended, which is kept in one byte. Owned by the messenger. Functions that say "any thread"
 /// take the progress lock themselves; for the others it must be held.
 class peer_registry {
@@ -44,7 +44,7 @@ class peer_registry {
   /// Numbers below this one are ranks.
   void reserve_ranks(peer_id ranks) noexcept { first_new_ = ranks; }
   /// Why there is no peer with that number; ok: there is one, or there will be.
-  errc why_gone(peer_id id) const noexcept;
+  errc why_ended(peer_id id) const noexcept;
 
   /// Calls `act` for each peer.
   template <class Action>
@@ -75,8 +75,8 @@ class peer_registry {
   const protocol_tables& tables_;
   runtime::engine& engine_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
-  std::vector<std::shared_ptr<peer>> free_list_;  // gone, to be used for other peers
-  std::size_t collect_at_ = 0;  // the number of peers at which those that have gone are freed
+  std::vector<std::shared_ptr<peer>> free_list_;  // ended, to be used for other peers
+  std::size_t collect_at_ = 0;  // the number of peers at which those that have ended are freed
   peer_id first_new_ = peer_id{1} << 31;
   std::vector<std::uint8_t> ends_;  // errc of each number that `add` gave, once it is free
   std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the errc of ranks that are free

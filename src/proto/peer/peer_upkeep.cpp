@@ -44,7 +44,7 @@ void peer_upkeep::grant() noexcept {
   update_busy();
 }
 
-/// A slice in each pass, however much the peers that have gone had sent.
+/// A slice in each pass, however much the peers that have ended had sent.
 void peer_upkeep::sweep() noexcept {
   if (to_sweep_->receiver().sweep(messages_per_pass)) swept();
   worth_polling = worth_polling || to_sweep_ != nullptr;
@@ -99,7 +99,7 @@ unsigned peer_upkeep::fail_overdue() noexcept {
       return;
     }
     ++failed;
-    p.fail(
+    p.give_up(
         errc::peer_lost,
         "an operation was stopped, or a region ended, and it did not answer the withdrawal within "
         "options::stop_timeout (WEFT_STOP_TIMEOUT)");
@@ -114,8 +114,8 @@ void peer_upkeep::fail_marked() noexcept {
   tables_.peers.for_each([](peer& p) {
     const errc why = p.connection().marked_failure();
     if (why == errc::ok) return;
-    p.fail(why, why == errc::out_of_memory ? "no memory for what it must be told"
-                                           : "it made this side say more than it reads");
+    p.give_up(why, why == errc::out_of_memory ? "no memory for what it must be told"
+                                              : "it made this side say more than it reads");
   });
 }
 

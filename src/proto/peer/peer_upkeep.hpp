@@ -18,7 +18,7 @@ namespace weft::proto {
 
 /// Work for peers that cannot be done where its cause is found, or not at once: long transfers take
 /// turns, marked peers fail, as do those that do not let go of what was stopped, messages of peers
-/// that have gone are released in slices. Owned by the messenger, polled by the engine. Progress
+/// that have ended are released in slices. Owned by the messenger, polled by the engine. Progress
 /// lock held only.
 class peer_upkeep final : public pollable, public upkeep {
  public:
@@ -31,7 +31,7 @@ class peer_upkeep final : public pollable, public upkeep {
   }
   /// This side gave a peer up: its process is told, at a later pass if there is no memory now.
   void given_up(peer& p) noexcept;
-  /// That peer has gone, and its messages are to be released at the next passes.
+  /// That peer has ended, and its messages are to be released at the next passes.
   void add_to_sweep(peer& p) noexcept {
     p.to_sweep = true;
     p.next_to_sweep = std::exchange(to_sweep_, &p);

@@ -86,7 +86,7 @@ bool peer::start(send_operation& op) noexcept {
       send_signal(request.to.id, request.tag.value, request.immediate))
     return true;
   if (request.to.id != id()) {
-    op.status = tables_.peers.why_gone(request.to.id);
+    op.status = tables_.peers.why_ended(request.to.id);
     return true;
   }
   return sender_.start(op);
@@ -119,7 +119,7 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
 /// registers: a third of the time of a message.
 bool peer::on_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
-  if (!is_whole(h, x) || gone() || receiver_.is_amid_message() ||
+  if (!is_whole(h, x) || has_ended() || receiver_.is_amid_message() ||
       units_of(h.size) > writer_.flow().usable()) [[unlikely]]
     return dispatch(h, x, data);
   return h.size <= 64 ? take_posted(h, x, data, runtime::small_copy) : take_long(h, x, data);
@@ -160,7 +160,7 @@ bool weft::recv_operation::start() noexcept {
   runtime::engine& engine = services.engine;
   if (!engine.try_enter_leading()) [[unlikely]]
     return start_locked();
-  if (from->id() != from_id || from->gone() || cancel_requested || on ||
+  if (from->id() != from_id || from->has_ended() || cancel_requested || on ||
       !services.matcher.none_arrived()) [[unlikely]] {
     engine.leave_leading();
     return start_locked();

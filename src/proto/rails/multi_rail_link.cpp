@@ -87,7 +87,7 @@ void multi_rail_link::lose(rail& l) noexcept {
     std::list<item>& to = i.fragment() ? fragments_again_ : ordered_again_;
     to.splice(to.end(), l.unconsumed, l.unconsumed.begin());
   }
-  if (alive() && !peer_.gone()) ++services_.counts.links_lost;
+  if (alive() && !peer_.has_ended()) ++services_.counts.links_lost;
 }
 
 /// The rail broke on this side, possibly where frames were only received. The other side may not
@@ -311,7 +311,7 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
     try {
       (what.fragment() ? fragments_seen_ : ordered_seen_).add(what.header.tag);
     } catch (const std::bad_alloc&) {
-      peer_.fail(errc::out_of_memory, "no memory to remember what it has received");
+      peer_.give_up(errc::out_of_memory, "no memory to remember what it has received");
       return true;
     }
     if (!what.fragment()) continue;

@@ -36,7 +36,7 @@ bool multi_rail_link::take_ordered(const frame_header& outer, const std::byte* b
       const auto [at, fresh] = early_.try_emplace(number, block, block + outer.size);
       if (fresh) early_bytes_ += at->second.size();
     } catch (const std::bad_alloc&) {
-      peer_.fail(errc::out_of_memory, "no memory for what overtook an earlier message");
+      peer_.give_up(errc::out_of_memory, "no memory for what overtook an earlier message");
     }
     return deliver_early(2);  // the backlog shrinks, however many frames arrive
   }
@@ -72,7 +72,7 @@ protocol_coroutine multi_rail_link::deliver_later(std::shared_ptr<peer> p) noexc
 
 /// Frames that had arrived by then are delivered all the same.
 void multi_rail_link::all_dead(errc why) noexcept {
-  if (has_turn() && !peer_.gone())
+  if (has_turn() && !peer_.has_ended())
     dead_ = why;
   else
     peer_.on_broken(why);
@@ -97,7 +97,7 @@ bool multi_rail_link::take_fragment(const frame_header& h, const frame_extension
   try {
     fragments_.add(h.tag);
   } catch (const std::bad_alloc&) {
-    peer_.fail(errc::out_of_memory, "no memory to remember what has come");
+    peer_.give_up(errc::out_of_memory, "no memory to remember what has come");
     return true;
   }
   return peer_.on_fragment(h, x, payload);
@@ -116,7 +116,7 @@ bool multi_rail_link::rail::on_frame(const frame_header& h, const frame_extensio
   const bool fragment = kind == frame_kind::data && x;
   if (!fragment && (kind != frame_kind::ordered || x || !payload)) return false;
   // A closed peer may still send a good-bye, or its answer.
-  if (in.peer_.gone() && (fragment || in.peer_.now() != peer::state::closed)) return true;
+  if (in.peer_.has_ended() && (fragment || in.peer_.now() != peer::state::closed)) return true;
   const bool understood = fragment ? in.take_fragment(h, *x, payload) : in.take_ordered(h, payload);
   if (!understood) return false;
   ++received;

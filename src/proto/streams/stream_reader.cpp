@@ -123,10 +123,10 @@ std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
       break;
     inbound_message* const m = services_.matcher.find(&owner_.with(), {data_tag_, ~0ull});
     if (!m) {
-      if (owner_.with().gone()) fail(owner_.with().why(), nullptr);
+      if (owner_.with().has_ended()) fail(owner_.with().why(), nullptr);
       break;
     }
-    if (m->ready(owner_.with().gone())) {
+    if (m->ready(owner_.with().has_ended())) {
       std::array<mutable_buffer, read_operation::most_parts + 1> parts;
       std::size_t count = 0;
       const std::size_t room = lay_out(into, n, {staging_.get(), longest_}, parts, count);

@@ -87,7 +87,7 @@ bool stream_writer::put_one(const_buffer data) noexcept {
 
 std::size_t stream_writer::put(const write_list& data) noexcept {
   listen(false);
-  if (owner_.with().gone()) fail(owner_.with().why(), nullptr);
+  if (owner_.with().has_ended()) fail(owner_.with().why(), nullptr);
   if (writing_ || finished()) return 0;
   std::size_t done = 0;
   gather rest(data.parts());

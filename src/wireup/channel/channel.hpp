@@ -17,6 +17,8 @@
 
 namespace weft::wireup {
 
+class channel_events;
+
 /// An authenticated connection to another context: over a Unix socket, so that wire-up messages
 /// carry descriptors, or over TCP, where they carry bytes only. It stays open as long as the two
 /// contexts know each other, so that each learns of the other's end. Shared by the connection
@@ -41,10 +43,13 @@ class channel {
   /// it named when it connected. Over a Unix socket none: it is on this host.
   virtual std::vector<std::string> hosts() const { return {}; }
 
-  /// Queues a wire-up message. Any thread; never blocks; lost silently if the channel is already
-  /// gone (on_gone tells). Wire-up messages arrive in order. \throws weft::error (invalid_argument)
-  /// if the wire-up message is larger than a wire-up message may be, or has descriptors that this
-  /// channel cannot carry
+  /// Its events go there from now on, instead of to its lane. The manager's thread.
+  virtual void report_to(channel_events& whom) = 0;
+
+  /// Queues a wire-up message. Any thread; never blocks; lost silently if the channel has ended
+  /// (channel_events::on_ended tells). Wire-up messages arrive in order. \throws weft::error
+  /// (invalid_argument) if the wire-up message is larger than a wire-up message may be, or has
+  /// descriptors that this channel cannot carry
   virtual void send(transports::wireup_message p) = 0;
 
   /// Authenticates bytes to the other end, and to no third party, where the two communicate
@@ -58,16 +63,10 @@ class channel {
   /// host, or cannot be told. The manager's thread.
   virtual unique_fd process() const { return {}; }
 
-  /// The caller knows that the peer's process is gone. What it sent before, a good-bye too, is
+  /// The caller knows that the peer's process has ended. What it sent before, a good-bye too, is
   /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any
   /// thread.
-  virtual void process_died() = 0;
-
-  /// Whether it has ended because the peer's context ended by an exception. Any thread.
-  virtual bool peer_failed() const noexcept = 0;
-
-  /// Whether it has ended because the peer did what no correct peer does. Any thread.
-  virtual bool misbehaved() const noexcept = 0;
+  virtual void process_ended() = 0;
 };
 
 using channel_ptr = std::shared_ptr<channel>;

@@ -15,11 +15,11 @@ class incoming_request {
   virtual ~incoming_request() = default;  ///< neither accepted nor rejected: rejects
   virtual const identity& peer() const noexcept = 0;
   virtual const std::string& private_data() const noexcept = 0;
-  /// Accepts; the channel is live from now on. \return null: the requester has left
+  /// Accepts; the channel is live from now on. \return null: the request has ended
   virtual channel_ptr accept() = 0;
   virtual void reject(const std::string& reason) = 0;
-  /// Whether the requester has left.
-  virtual bool left() const noexcept = 0;
+  /// Whether the requester does not wait any more.
+  virtual bool has_ended() const noexcept = 0;
 };
 
 }  // namespace weft::wireup

@@ -114,7 +114,7 @@ std::uint64_t meetings::enter(const std::string& own, const std::string& listens
   return number;
 }
 
-void meetings::leave(const std::string& own) {
+void meetings::release_listener(const std::string& own) {
   const auto at = listeners_.find(own);
   if (--at->second.users > 0) return;
   host_.close_listener(at->second.number);
@@ -130,7 +130,7 @@ void meetings::on_request_answered(std::uint64_t ticket, const channel_ptr& got)
   // The other side is not there yet, or has no meeting with this discriminator: it will request a
   // connection itself when it has one.
   const auto held = std::exchange(at->second.held, nullptr);
-  if (held && !held->left()) return accept_request(at, held);
+  if (held && !held->has_ended()) return accept_request(at, held);
   request_later(ticket, at->second);
 }
 
@@ -157,7 +157,7 @@ void meetings::on_request(std::uint64_t listener_number, const std::shared_ptr<p
   const auto ours = std::tie(self.id, at->first);
   if (theirs == ours) return who->refuse("a meeting cannot meet itself: its two addresses are one");
   if (theirs < ours || !at->second.requesting) return accept_request(at, who);
-  if (at->second.held && !at->second.held->left())
+  if (at->second.held && !at->second.held->has_ended())
     return who->refuse("another meeting is under way there");
   at->second.held = who;
 }
@@ -173,7 +173,7 @@ void meetings::end(meeting_map::iterator at, const channel_ptr& got, const failu
   m.request_timer->cancel();
   if (m.request_connection) m.request_connection->cancel();
   if (m.held) m.held->refuse("the two have met already");
-  if (m.listener_number != 0) leave(m.own);
+  if (m.listener_number != 0) release_listener(m.own);
   m.done(got, why);
 }
 

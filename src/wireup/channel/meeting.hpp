@@ -71,7 +71,7 @@ class meetings {
   void begin(std::uint64_t ticket, const std::string& listens_at);
   void on_looked_up(std::uint64_t ticket, const addresses_of_name& found);
   std::uint64_t enter(const std::string& own, const std::string& listens_at, lane_number lane);
-  void leave(const std::string& own);
+  void release_listener(const std::string& own);
   void request_connection(std::uint64_t ticket);
   void request_later(std::uint64_t ticket, meeting& m);
   void on_request_answered(std::uint64_t ticket, const channel_ptr& got);

@@ -11,6 +11,7 @@
 #include <weft/error.hpp>
 
 #include "runtime/os/errno_hint.hpp"
+#include "wireup/loop/retry_on_bad_alloc.hpp"
 #include "wireup/sockets/locator.hpp"
 
 namespace weft::wireup {
@@ -20,6 +21,10 @@ using transports::wireup_message;
 namespace {
 constexpr auto time_to_say_hello = std::chrono::seconds(5);
 constexpr const char* as_this_context = "it says that it is this context";
+
+constexpr const char* has_left = "it has left";
+constexpr const char* has_failed = "its program failed: an exception ended its context";
+constexpr const char* has_broken = "its process died or its connection broke";
 }  // namespace
 
 peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, unique_fd socket,
@@ -64,12 +69,19 @@ void peer_channel::ask(hello h, std::string where, std::optional<context_id> who
 void peer_channel::admit(const identity& self) {
   lane_ = self.lane;
   if (stage_ == stage::waiting) {
-    stage_ = stage::live;
+    become_live();
     connection_->send(invites_->welcome(self));
     invites_.reset();
   } else if (stage_ == stage::ended) {
-    owner_.on_ended(shared_from_this(), stage::live, false, {});
+    become_live();
+    end(proto::ended(how_));
   }
+}
+
+void peer_channel::become_live() {
+  stage_ = stage::live;
+  channel_events& of_lane = owner_.on_live(shared_from_this());
+  if (!events_) events_ = &of_lane;
 }
 
 void peer_channel::refuse(const std::string& reason, refusal_kind kind) {
@@ -77,7 +89,7 @@ void peer_channel::refuse(const std::string& reason, refusal_kind kind) {
   closing_ = true;
   deadline_timer_.cancel();
   connection_->send(encode_refusal(reason, kind));
-  connection_->finish();
+  connection_->close_when_sent();
 }
 
 std::vector<std::string> peer_channel::hosts() const {
@@ -108,9 +120,9 @@ void peer_channel::close() {
   loop_->post([self = shared_from_this()] { self->close_now(bye_kind::orderly); });
 }
 
-void peer_channel::process_died() {
+void peer_channel::process_ended() {
   loop_->post([self = shared_from_this()] {
-    if (self->stage_ == stage::live) self->connection_->process_died();
+    if (self->stage_ == stage::live) self->connection_->process_ended();
   });
 }
 
@@ -118,7 +130,7 @@ void peer_channel::close_now(bye_kind how) {
   if (stage_ != stage::live || closing_) return;
   closing_ = true;
   connection_->send({frame_kind::bye, static_cast<std::uint8_t>(how), {}, {}});
-  connection_->finish();
+  connection_->close_when_sent();
 }
 
 void peer_channel::retire(const failure& why, bye_kind how) {
@@ -132,7 +144,7 @@ void peer_channel::retire(const failure& why, bye_kind how) {
     case stage::waiting:
       if (closing_) return;  // a refusal is on its way
       connection_->close();
-      return end(true, {});
+      return end({errc::peer_lost, has_broken});
     case stage::ended:
       return;
   }
@@ -141,7 +153,7 @@ void peer_channel::retire(const failure& why, bye_kind how) {
 void peer_channel::abandon() {
   connection_->close();
   done_ = nullptr;
-  end(true, {});
+  end({errc::closed, has_left});
 }
 
 void peer_channel::on_frame(frame f) {
@@ -153,13 +165,13 @@ void peer_channel::on_frame(frame f) {
       return greeted_ || f.kind == frame_kind::refusal ? on_answer(f) : on_invitation(f);
     case stage::live:
       if (f.kind == frame_kind::wireup_message)
-        return owner_.on_wireup_message(
+        return events_->on_wireup_message(
             shared_from_this(), wireup_message{f.detail, std::move(f.body), std::move(f.fds)});
       if (f.kind == frame_kind::bye && f.body.empty()) {
         connection_->close();
-        const bool failed = f.detail == static_cast<std::uint8_t>(bye_kind::failed);
-        if (failed) peer_failed_.store(true, std::memory_order_release);
-        return end(!failed, {});
+        if (f.detail == static_cast<std::uint8_t>(bye_kind::failed))
+          return end({errc::peer_lost, has_failed});
+        return end({errc::closed, has_left});
       }
       break;
     case stage::waiting:
@@ -226,39 +238,41 @@ void peer_channel::on_answer(const frame& f) {
   know(std::move(*who.value));
   secret_ = greets_->secret();
   greets_.reset();
-  stage_ = stage::live;
+  become_live();
   answer(shared_from_this(), {});
 }
 
-void peer_channel::on_end(connection::ending why) {
+void peer_channel::on_ended(connection::ending why) {
+  const auto end_with = [this](errc kind, const std::string& what) { end({kind, what}, what); };
   switch (why) {
-    case connection::ending::finished:
-      return end(true, fault_);
+    case connection::ending::closed:
+      return end({errc::closed, has_left}, fault_);
     case connection::ending::broken:
-      misbehaved_.store(true, std::memory_order_release);
-      return end(false, "it sent bytes that are no frame, or more than a frame may hold");
+      return end_with(errc::protocol_error,
+                      "it sent bytes that are no frame, or more than a frame may hold");
     case connection::ending::overdue:
-      misbehaved_.store(true, std::memory_order_release);
-      return end(false,
-                 fmt::format("it does not read what it is sent: more than {} MiB wait for it",
-                             connection::most_owed >> 20));
+      return end_with(errc::protocol_error,
+                      fmt::format("it does not read what it is sent: more than {} MiB wait for it",
+                                  connection::most_owed >> 20));
     case connection::ending::no_room:
-      return end(false, fmt::format("too few file descriptors are free here for those it sent; {}",
-                                    runtime::errno_hint(EMFILE)));
+      return end_with(errc::peer_lost,
+                      fmt::format("too few file descriptors are free here for those it sent; {}",
+                                  runtime::errno_hint(EMFILE)));
     case connection::ending::failed:
-      return end(false, "this side failed at a wire-up message of the peer or for it");
-    case connection::ending::left:
+      return end_with(errc::peer_lost,
+                      "this side failed at a wire-up message of the peer or for it");
+    case connection::ending::hung_up:
       if (stage_ == stage::asking)
         return end_asking(why_ == purpose::connect ? errc::peer_lost : errc::refused,
                           fmt::format("{} hung up at {} before it answered", peer_name(), where_));
-      return end(closing_, {});
+      if (closing_) return end({errc::closed, has_left});
+      return end({errc::peer_lost, has_broken});
   }
 }
 
 void peer_channel::wrong(const std::string& what) {
-  misbehaved_.store(true, std::memory_order_release);
   connection_->close();
-  end(false, what);
+  end({errc::protocol_error, what}, what);
 }
 
 void peer_channel::answer(channel_ptr live, const failure& why) {
@@ -272,25 +286,28 @@ std::string peer_channel::no_channel(const std::string& why) const {
 /// Only the requester that waits for the answer is told.
 void peer_channel::end_asking(errc kind, const std::string& why) {
   const std::shared_ptr<peer_channel> self = shared_from_this();
-  leave(stage::asking, true, {});
+  release({});
   answer(nullptr, {kind, why});
 }
 
-void peer_channel::end(bool orderly, const std::string& why) {
+void peer_channel::end(const proto::ended& how, const std::string& notice) {
   if (stage_ == stage::ended) return;
   // Only an answer that makes no sense, or a fault on this side, ends it in that stage here.
-  if (stage_ == stage::asking) return end_asking(errc::unreachable, no_channel(why));
+  if (stage_ == stage::asking) return end_asking(errc::unreachable, no_channel(how.detail));
   const std::shared_ptr<peer_channel> self = shared_from_this();
-  leave(stage_, orderly, why);
+  const bool was_live = stage_ == stage::live;
+  how_ = how;
+  release(notice);
+  if (was_live) retry_on_bad_alloc([&] { events_->on_ended(self, how_); });
 }
 
 /// Removes the channel from the owner's books before the answer is given: the answer may be the
 /// last event that a requester waits for.
-void peer_channel::leave(stage was, bool orderly, const std::string& why) {
-  stage_ = stage::ended;
-  left_.store(true, std::memory_order_release);
+void peer_channel::release(const std::string& notice) {
+  const stage was = std::exchange(stage_, stage::ended);
+  has_ended_.store(true, std::memory_order_release);
   deadline_timer_.cancel();
-  owner_.on_ended(shared_from_this(), was, orderly, why);
+  owner_.release(shared_from_this(), was, notice);
 }
 
 }  // namespace weft::wireup

@@ -8,13 +8,13 @@
 #include <string>
 
 #include "wireup/auth/introduction.hpp"
-#include "wireup/channel/channel.hpp"
+#include "wireup/channel/channel_events.hpp"
 #include "wireup/loop/connection.hpp"
 
 namespace weft::wireup {
 
-/// The channel that the manager hands out. Only the members of `channel` and `left` are for any
-/// thread; the rest is for the loop's thread.
+/// The channel that the manager hands out. Only the members of `channel` and `has_ended` are for
+/// any thread; the rest is for the loop's thread.
 class peer_channel final : public channel,
                            public connection::user,
                            public std::enable_shared_from_this<peer_channel> {
@@ -36,11 +36,12 @@ class peer_channel final : public channel,
     /// This side began to ask for a channel: `who` was made.
     virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
     virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
-    virtual void on_wireup_message(const std::shared_ptr<peer_channel>& who,
-                                   transports::wireup_message p) = 0;
-    /// \param was the stage in which it ended; \param why empty unless the peer did wrong
-    virtual void on_ended(const std::shared_ptr<peer_channel>& who, stage was, bool orderly,
-                          const std::string& why) = 0;
+    /// As manager_events.
+    virtual channel_events& on_live(const std::shared_ptr<peer_channel>& who) = 0;
+    /// It has ended, and the owner is to forget it. \param was the stage in which it ended
+    /// \param notice for people; empty: there is nothing to say
+    virtual void release(const std::shared_ptr<peer_channel>& who, stage was,
+                         const std::string& notice) = 0;
   };
 
   /// \param known what the medium knows of both ends already
@@ -54,11 +55,11 @@ class peer_channel final : public channel,
   /// \param where what we connected to, for messages
   /// \param whom the context that is to answer; nothing: any context
   void ask(hello h, std::string where, std::optional<context_id> whom, channel_ready done);
-  /// Admits a waiting peer, to the lane of `self`. If the peer left in the meantime, the owner is
-  /// told of the end now.
+  /// Admits a waiting peer, to the lane of `self`. If the channel has ended in the meantime, that
+  /// is reported now.
   void admit(const identity& self);
   void refuse(const std::string& reason, refusal_kind kind = refusal_kind::any);
-  /// Ends at once; no handler is called.
+  /// Ends at once; no event is reported.
   void abandon();
   /// The manager ends, or cannot go on with the channel: ends it in the way that fits the stage.
   /// \param why told to a requester that waits for an answer
@@ -82,19 +83,16 @@ class peer_channel final : public channel,
   }
   void close() override;
   unique_fd process() const override { return connection_->process(); }
-  void process_died() override;
+  void process_ended() override;
+  void report_to(channel_events& whom) override { events_ = &whom; }
   /// Whether another context answered than the one that was asked for; it was told nothing.
   bool met_another() const noexcept { return met_another_; }
   bool is_live() const noexcept { return stage_ == stage::live; }
-  bool left() const noexcept { return left_.load(std::memory_order_acquire); }
-  bool peer_failed() const noexcept override {
-    return peer_failed_.load(std::memory_order_acquire);
-  }
-  bool misbehaved() const noexcept override { return misbehaved_.load(std::memory_order_acquire); }
+  bool has_ended() const noexcept { return has_ended_.load(std::memory_order_acquire); }
 
   // connection::user
   void on_frame(frame f) override;
-  void on_end(connection::ending why) override;
+  void on_ended(connection::ending why) override;
 
  private:
   void on_hello(const frame& f);
@@ -105,9 +103,10 @@ class peer_channel final : public channel,
   void close_now(bye_kind how);
   void wrong(const std::string& what);
   void answer(channel_ptr live, const failure& why);
-  void end(bool orderly, const std::string& why);
+  void become_live();
+  void end(const proto::ended& how, const std::string& notice = {});
   void end_asking(errc kind, const std::string& why);
-  void leave(stage was, bool orderly, const std::string& why);
+  void release(const std::string& notice);
   std::string no_channel(const std::string& why) const;
 
   const std::shared_ptr<loop> loop_;
@@ -132,9 +131,9 @@ class peer_channel final : public channel,
   bool greeted_ = false;
   bool met_another_ = false;
   bool closing_ = false;
-  std::atomic<bool> left_{false};
-  std::atomic<bool> peer_failed_{false};
-  std::atomic<bool> misbehaved_{false};
+  channel_events* events_ = nullptr;  // once it is live, or report_to was called
+  proto::ended how_{errc::ok};        // once it has ended
+  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace weft::wireup

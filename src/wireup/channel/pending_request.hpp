@@ -30,13 +30,13 @@ class pending_request final : public incoming_request {
 
   channel_ptr accept() override {
     counted_.reset();
-    if (std::exchange(decided_, true) || who_->left()) return nullptr;
+    if (std::exchange(decided_, true) || who_->has_ended()) return nullptr;
     if (!loop_->post([who = who_, self = self_] { who->admit(self); })) return nullptr;
     return who_;
   }
 
   void reject(const std::string& reason) override { refuse(reason); }
-  bool left() const noexcept override { return who_->left(); }
+  bool has_ended() const noexcept override { return who_->has_ended(); }
 
  private:
   void refuse(const std::string& reason) {

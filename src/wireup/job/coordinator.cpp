@@ -28,11 +28,9 @@ void coordinator::on_request(std::unique_ptr<incoming_request> request) {
   if (*said == no_peer) {
     if (!book_.has_room()) return request->reject("the job has as many members as a job can have");
     if (next_rank_ == proto::most_ranks) return request->reject("the job has run out of ranks");
-    const channel_ptr line = request->accept();
-    if (!line) return;
-    const peer_id rank = next_rank_++;
-    lines_.emplace(line, member{rank, standing::joining});
-    return greet(line, rank);
+    const channel_ptr line = accept(*request, {next_rank_, standing::joining});
+    if (line) greet(line, next_rank_++);
+    return;
   }
   // A process that joined has its coordinator connection already.
   if (*said >= book_.first_size() || !book_.members().contains(*said))
@@ -40,10 +38,15 @@ void coordinator::on_request(std::unique_ptr<incoming_request> request) {
   if (request->peer().rank != *said || request->peer().job != host_.job)
     return request->reject("only that rank itself may say so");
   if (has_line(*said)) return request->reject("that rank is here already");
-  if (const channel_ptr line = request->accept()) {
-    lines_.emplace(line, member{*said, standing::claimed});
-    look_for(*said, line);
-  }
+  if (const channel_ptr line = accept(*request, {*said, standing::claimed})) look_for(*said, line);
+}
+
+channel_ptr coordinator::accept(incoming_request& request, member of) {
+  channel_ptr line = request.accept();
+  if (!line) return nullptr;
+  line->report_to(*this);
+  lines_.emplace(line, of);
+  return line;
 }
 
 bool coordinator::has_line(peer_id rank) const {
@@ -59,13 +62,15 @@ void coordinator::greet(const channel_ptr& c, peer_id rank) {
   for (const changes& part : book_.digest()) c->send(encode(part));
 }
 
-void coordinator::on_wireup_message(const channel_ptr& c, const transports::wireup_message& p) {
-  member& from = lines_.at(c);
+void coordinator::on_wireup_message(const channel_ptr& c, transports::wireup_message m) {
+  const auto line = lines_.find(c);
+  if (line == lines_.end()) return;  // it was dropped
+  member& from = line->second;
   if (from.stands == standing::claimed) return drop(c);  // nothing is to be said before the welcome
   const peer_id rank = from.rank;
-  if (const auto wanted = decode_roster_find(p)) return on_find(c, *wanted);
-  if (is_roster_leave(p)) return record({change_kind::left, rank});
-  const auto locator = decode_roster_publish(p);
+  if (const auto wanted = decode_roster_find(m)) return on_find(c, *wanted);
+  if (is_roster_leave(m)) return record({change_kind::left, rank});
+  const auto locator = decode_roster_publish(m);
   if (!locator || from.stands != standing::joining) return drop(c);
   from.stands = standing::joined;
   joined_.emplace(rank, *locator);
@@ -112,16 +117,16 @@ void coordinator::judge(const channel_ptr& c, const std::string& locator) {
   greet(c, m.rank);
 }
 
-void coordinator::on_gone(const channel_ptr& c, bool orderly) {
+void coordinator::on_ended(const channel_ptr& c, const proto::ended& how) {
   const auto at = lines_.find(c);
   if (at == lines_.end()) return;
   const member was = at->second;
   lines_.erase(at);
   for (auto& [rank, asking] : waiting_) asking.erase(c);
-  if (was.stands != standing::claimed) ended(was.rank, !orderly);
+  if (was.stands != standing::claimed) on_rank_ended(was.rank, !how.orderly());
 }
 
-void coordinator::ended(peer_id rank, bool died) {
+void coordinator::on_rank_ended(peer_id rank, bool died) {
   record({died ? change_kind::died : change_kind::left, rank});
 }
 
@@ -135,7 +140,7 @@ void coordinator::record(const change& c) {
 
 void coordinator::drop(const channel_ptr& c) {
   c->close();
-  on_gone(c, false);
+  on_ended(c, errc::protocol_error);
 }
 
 }  // namespace weft::wireup

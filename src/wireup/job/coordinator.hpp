@@ -22,7 +22,7 @@ bool is_process_at(const identity& who, bool by_unix_socket, const std::string& 
 /// misbehaves is dropped and counts as dead. The end of a coordinator connection is the news of its
 /// rank's death, so only that rank may have one: a launched rank is compared with where the
 /// launcher knows it to be, and a joined rank is the process that was given the rank.
-class coordinator {
+class coordinator final : public channel_events {
  public:
   struct host {
     context_id job;
@@ -39,14 +39,12 @@ class coordinator {
 
   /// A connection request at a listener of the job, or at the coordinator's own.
   void on_request(std::unique_ptr<incoming_request> request);
-  /// Whether that channel is a coordinator connection: its wire-up messages and end belong to this
-  /// class.
-  bool owns(const channel_ptr& c) const { return lines_.contains(c); }
-  void on_wireup_message(const channel_ptr& c, const transports::wireup_message& p);
-  void on_gone(const channel_ptr& c, bool orderly);
+  // channel_events, of coordinator connections.
+  void on_wireup_message(const channel_ptr& c, transports::wireup_message m) override;
+  void on_ended(const channel_ptr& c, const proto::ended& how) override;
 
-  /// Another source than the rank's coordinator connection tells that the rank has ended.
-  void ended(peer_id rank, bool died);
+  /// A rank has ended, as another source than its coordinator connection tells.
+  void on_rank_ended(peer_id rank, bool died);
   /// The answer of host::find.
   void found(peer_id rank, const std::string& locator);
 
@@ -69,6 +67,7 @@ class coordinator {
   void look_for(peer_id rank, const channel_ptr& c);
   void judge(const channel_ptr& c, const std::string& locator);
   void greet(const channel_ptr& c, peer_id rank);
+  channel_ptr accept(incoming_request& request, member of);
   bool has_line(peer_id rank) const;
   void record(const change& c);
   void drop(const channel_ptr& c);

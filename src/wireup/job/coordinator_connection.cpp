@@ -28,21 +28,12 @@ tcp_settings deaf(tcp_settings tcp) {
 
 coordinator_connection::coordinator_connection(tcp_settings tcp, const context_id& job,
                                                peer_id rank)
-    : manager_(std::make_unique<connection_manager>(of_rank(job, rank), handlers(),
-                                                    deaf(std::move(tcp)))) {
+    : manager_(std::make_unique<connection_manager>(
+          of_rank(job, rank), static_cast<manager_events&>(*this), deaf(std::move(tcp)))) {
   manager_->start_accepting();
 }
 
 coordinator_connection::~coordinator_connection() { manager_.reset(); }
-
-connection_manager::handlers coordinator_connection::handlers() {
-  connection_manager::handlers h;
-  h.on_wireup_message = [this](const channel_ptr& c, const wireup_message& p) {
-    on_wireup_message(c, p);
-  };
-  h.on_gone = [this](const channel_ptr&, bool orderly) { on_gone(orderly); };
-  return h;
-}
 
 void coordinator_connection::join(const std::string& address, told done) {
   {
@@ -68,7 +59,7 @@ void coordinator_connection::attend(const std::string& locator, peer_id rank, to
 void coordinator_connection::on_channel(const channel_ptr& c, const failure& why) {
   if (!c) {
     conclude(why);
-    return on_gone(false);
+    return on_ended(nullptr, errc::unreachable);
   }
   const std::lock_guard lock(mutex_);
   channel_ = c;
@@ -83,8 +74,8 @@ void coordinator_connection::conclude(const failure& why) {
   if (done) done(why);
 }
 
-void coordinator_connection::on_wireup_message(const channel_ptr& c, const wireup_message& p) {
-  if (const auto w = decode_roster_welcome(p)) {
+void coordinator_connection::on_wireup_message(const channel_ptr& c, wireup_message m) {
+  if (const auto w = decode_roster_welcome(m)) {
     {
       const std::lock_guard lock(mutex_);
       facts_ = *w;
@@ -93,7 +84,7 @@ void coordinator_connection::on_wireup_message(const channel_ptr& c, const wireu
     }
     return conclude({});
   }
-  if (const auto next = decode_changes(p)) {
+  if (const auto next = decode_changes(m)) {
     std::function<void(const changes&)> changed;
     {
       const std::lock_guard lock(mutex_);
@@ -105,7 +96,7 @@ void coordinator_connection::on_wireup_message(const channel_ptr& c, const wireu
       }
     }
     if (changed) changed(*next);
-  } else if (const auto f = decode_roster_found(p)) {
+  } else if (const auto f = decode_roster_found(m)) {
     std::vector<std::function<void(std::string)>> handlers;
     {
       const std::lock_guard lock(mutex_);
@@ -118,20 +109,20 @@ void coordinator_connection::on_wireup_message(const channel_ptr& c, const wireu
   // Any other message comes from a rank 0 of a later version, and is ignored.
 }
 
-void coordinator_connection::on_gone(bool orderly) {
+void coordinator_connection::on_ended(const channel_ptr&, const proto::ended& how) {
   std::multimap<peer_id, std::function<void(std::string)>> waiting;
   std::function<void(bool)> told_end;
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
-    orderly_ = orderly;
+    orderly_ = how.orderly();
     waiting.swap(waiting_);
     told_end = end_told_;
     unsent_.clear();
   }
   conclude({errc::unreachable, "rank 0 hung up"});
   for (const auto& [rank, handler] : waiting) handler({});
-  if (told_end) told_end(orderly);
+  if (told_end) told_end(how.orderly());
 }
 
 roster_welcome coordinator_connection::facts() const {

@@ -16,8 +16,9 @@
 namespace weft::wireup {
 
 /// Has a connection manager of its own, so that a process can ask for a rank before it has a
-/// context. Any thread may call it; handlers are called on its manager's thread, one at a time.
-class coordinator_connection {
+/// context. Any thread may call it; what it is given is called on its manager's thread, one at a
+/// time.
+class coordinator_connection final : private channel_events, private manager_events {
  public:
   /// \param tcp how to reach rank 0; this connection itself listens nowhere
   /// \param job whose rank it speaks for; none: a process that is about to join
@@ -37,7 +38,7 @@ class coordinator_connection {
   roster_welcome facts() const;
 
   /// Calls `changed` for each change from the first one on. Calls `ended` once when the connection
-  /// has ended (`orderly` as in connection_manager::handlers).
+  /// has ended (`orderly` as proto::ended).
   void listen(std::function<void(const changes&)> changed, std::function<void(bool orderly)> ended);
 
   void publish(const std::string& locator);
@@ -50,10 +51,12 @@ class coordinator_connection {
   void end();
 
  private:
-  connection_manager::handlers handlers();
+  // channel_events
+  void on_wireup_message(const channel_ptr& c, transports::wireup_message m) override;
+  void on_ended(const channel_ptr&, const proto::ended& how) override;
+  // manager_events
+  channel_events& on_live(const channel_ptr&) override { return *this; }
   void on_channel(const channel_ptr& c, const failure& why);
-  void on_wireup_message(const channel_ptr& c, const transports::wireup_message& p);
-  void on_gone(bool orderly);
   void send(transports::wireup_message p);
   void conclude(const failure& why);
 

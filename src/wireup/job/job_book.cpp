@@ -50,7 +50,7 @@ void job_book::refuse(const client_ptr& c, peer_id rank) {
       "{} already has a context that is rank {} of the job, and a rank has one at a time; end "
       "that one first, or set options::standalone for one that does not belong to the job",
       ranks_[rank].program->name(), rank)));
-  c->finish();
+  c->close_when_sent();
   forget(c);
 }
 
@@ -73,7 +73,7 @@ void job_book::tell(const client_ptr& c, peer_id rank) {
 }
 
 /// Tells all ranks how it ended before it answers the waiting clients: the answer does not say how.
-void job_book::on_rank_end(peer_id rank, bool died) {
+void job_book::on_rank_ended(peer_id rank, bool died) {
   ranks_[rank].ended = died;
   // A send may end the connection of a client that reads nothing, which changes named_.
   const std::map<client_ptr, peer_id> all = named_;
@@ -81,7 +81,7 @@ void job_book::on_rank_end(peer_id rank, bool died) {
   for (const auto& c : std::exchange(ranks_[rank].waiting, {})) tell(c, rank);
 }
 
-void job_book::on_gone(const client_ptr& c) { forget(c); }
+void job_book::on_ended(const client_ptr& c) { forget(c); }
 
 void job_book::on_impatience(const client_ptr& c) {
   if (!named_.contains(c)) drop(c);

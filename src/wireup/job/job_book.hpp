@@ -26,7 +26,7 @@ class job_book {
     virtual ~client() = default;
     virtual void send(frame f) = 0;
     /// Sends what is queued, then closes the connection.
-    virtual void finish() = 0;
+    virtual void close_when_sent() = 0;
     /// Closes the connection at once. Neither function is followed by a callback.
     virtual void close() = 0;
     /// Whether its process is gone or has hung up; the book may not have been told yet.
@@ -45,11 +45,11 @@ class job_book {
   void on_client(const client_ptr& c);
   void on_frame(const client_ptr& c, const frame& f);
   /// The connection has ended or broken.
-  void on_gone(const client_ptr& c);
+  void on_ended(const client_ptr& c);
   /// The client's time to say hello is over.
   void on_impatience(const client_ptr& c);
   /// Tells all ranks that one ended, and answers the clients that wait for it.
-  void on_rank_end(peer_id rank, bool died);
+  void on_rank_ended(peer_id rank, bool died);
   /// Closes all connections.
   void close();
 

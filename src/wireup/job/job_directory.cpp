@@ -42,7 +42,7 @@ class job_directory::server {
   }
 
   ~server() {
-    loop_->finish([this] {
+    loop_->end([this] {
       if (front_) front_->close();
       book_.close();
     });
@@ -52,7 +52,7 @@ class job_directory::server {
   const context_id& id() const { return id_; }
 
   void ended(peer_id rank, bool died) {
-    loop_->post([this, rank, died] { book_.on_rank_end(rank, died); });
+    loop_->post([this, rank, died] { book_.on_rank_ended(rank, died); });
   }
 
  private:
@@ -71,9 +71,9 @@ class job_directory::server {
     }
 
     void send(frame f) override { link->send(std::move(f)); }
-    void finish() override {
+    void close_when_sent() override {
       deadline_timer.cancel();
-      link->finish();
+      link->close_when_sent();
     }
     void close() override {
       deadline_timer.cancel();
@@ -86,9 +86,9 @@ class job_directory::server {
     std::string name() const override { return describe_process(link->peer().pid); }
 
     void on_frame(frame f) override { home.book_.on_frame(shared_from_this(), f); }
-    void on_end(connection::ending) override {
+    void on_ended(connection::ending) override {
       deadline_timer.cancel();
-      home.book_.on_gone(shared_from_this());
+      home.book_.on_ended(shared_from_this());
     }
 
     server& home;

@@ -75,7 +75,7 @@ class launcher_line final : public connection::user,
   /// Called also when there is no memory to go on. May be called again.
   void stop() {
     link_->close();
-    lose();
+    answer_all();
   }
 
   void on_frame(frame f) override {
@@ -91,13 +91,13 @@ class launcher_line final : public connection::user,
     // Any other frame comes from a launcher of a later version, and is ignored.
   }
 
-  void on_end(connection::ending) override {
+  void on_ended(connection::ending) override {
     std::fprintf(stderr, "weft: weft-run is gone; ranks not met yet can no longer be found\n");
-    lose();
+    answer_all();
   }
 
  private:
-  void lose() {
+  void answer_all() {
     lost_ = true;
     for (const auto& [rank, waiting] : std::exchange(waiting_, {}))
       for (const auto& handler : waiting) retry_on_bad_alloc([&] { handler({}); });
@@ -120,7 +120,7 @@ class run_job final : public job {
     loop_.post([line = line_] { line->start(); });
   }
   ~run_job() override {
-    loop_.finish([this] { line_->stop(); });
+    loop_.end([this] { line_->stop(); });
   }
 
   context_id id() const noexcept override { return facts_.id; }

@@ -102,7 +102,7 @@ class launched_by_pmix final : public job {
 
   ~launched_by_pmix() override {
     directory_->close();
-    loop_.finish([this] {
+    loop_.end([this] {
       later_.clear();
       tick_.cancel();
     });

@@ -60,8 +60,8 @@ void connection::start(std::shared_ptr<user> whom) {
 }
 
 void connection::wait_to_read() {
-  // A process that is gone sends no more: what is left to read is bounded.
-  resting_ = owed_ > most_owed_to_hear && !dead_;
+  // A process that has ended sends no more: what is left to read is bounded.
+  resting_ = owed_ > most_owed_to_hear && !process_ended_;
   if (resting_) return;
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
@@ -81,8 +81,8 @@ void connection::guarded(F f) {
   }
 }
 
-void connection::process_died() {
-  dead_ = true;
+void connection::process_ended() {
+  process_ended_ = true;
   if (user_) guarded([this] { read(); });
 }
 
@@ -108,11 +108,11 @@ void connection::read() {
         break;
       }
       case arrival::nothing:
-        return dead_ ? end(ending::left) : wait_to_read();
+        return process_ended_ ? end(ending::hung_up) : wait_to_read();
       case arrival::reset:
         break;
       case arrival::end:
-        return end(silent_ ? ending::finished : ending::left);
+        return end(silent_ ? ending::closed : ending::hung_up);
       case arrival::no_room:
         return end(ending::no_room);
       case arrival::broken:
@@ -123,7 +123,7 @@ void connection::read() {
 }
 
 void connection::send(frame f) {
-  if (!user_ || deaf_ || finishing_) return;
+  if (!user_ || deaf_ || closing_) return;
   guarded([&] {
     owed_ += cost_of(f);
     queue_.push_back(std::move(f));
@@ -133,7 +133,7 @@ void connection::send(frame f) {
 }
 
 /// One frame has been sent.
-void connection::settle(const frame& f) {
+void connection::on_sent(const frame& f) {
   owed_ -= cost_of(f);
   queue_.pop_front();
   if (resting_ && owed_ <= most_owed_to_hear / 2) wait_to_read();
@@ -163,9 +163,9 @@ void connection::flush() {
       break;
     }
     if (fault != 0) return end(ending::failed);
-    settle(f);
+    on_sent(f);
   }
-  if (finishing_) carries_descriptors() ? end(ending::finished) : say_no_more();
+  if (closing_) carries_descriptors() ? end(ending::closed) : say_no_more();
 }
 
 /// If the other side has sent bytes that this side has not read, closing the TCP socket at once
@@ -195,9 +195,9 @@ void connection::retry_soon() {
   });
 }
 
-void connection::finish() {
-  if (!user_ || finishing_) return;
-  finishing_ = true;
+void connection::close_when_sent() {
+  if (!user_ || closing_) return;
+  closing_ = true;
   if (!writing_) return flush();
   linger();
 }
@@ -205,7 +205,7 @@ void connection::finish() {
 void connection::linger() {
   linger_.expires_after(linger_time);
   linger_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
-    if (!fault) self->end(ending::finished);
+    if (!fault) self->end(ending::closed);
   });
 }
 
@@ -213,7 +213,7 @@ void connection::end(ending why) {
   const std::shared_ptr<connection> self = shared_from_this();  // the user may be its last holder
   const std::shared_ptr<user> whom = user_;
   close();
-  if (whom) whom->on_end(why);
+  if (whom) whom->on_ended(why);
 }
 
 /// The other side may have left descriptors in a Unix socket.

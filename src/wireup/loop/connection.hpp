@@ -18,13 +18,13 @@ namespace weft::wireup {
 class connection : public std::enable_shared_from_this<connection> {
  public:
   enum class ending {
-    left,     ///< the other side closed or died; all that it sent before was delivered
+    hung_up,  ///< the other side closed or died; all that it sent before was delivered
     broken,   ///< it sent bytes that are no frame
     no_room,  ///< this process had too few free descriptors for those of a wire-up message
-    failed,   ///< we could not go on: a handler threw, or a descriptor of a wire-up message was
+    failed,   ///< we could not go on: the user threw, or a descriptor of a wire-up message was
               ///< invalid
     overdue,  ///< it has not read what was sent to it, and the queue has grown beyond most_owed
-    finished  ///< `finish` was called, and what was queued is sent (or cannot be)
+    closed    ///< `close_when_sent` was called, and what was queued is sent (or cannot be)
   };
 
   class user {
@@ -32,7 +32,7 @@ class connection : public std::enable_shared_from_this<connection> {
     virtual ~user() = default;
     virtual void on_frame(frame f) = 0;
     /// Called once, as the last call; not called after `close`.
-    virtual void on_end(ending why) = 0;
+    virtual void on_ended(ending why) = 0;
   };
 
   enum class medium {
@@ -63,10 +63,10 @@ class connection : public std::enable_shared_from_this<connection> {
   /// Sends in the order of the calls. Frames are lost when the other side is gone.
   void send(frame f);
   /// Ends when everything is sent, or after a second if the other side does not read.
-  void finish();
-  /// The process at the other end is gone: delivers what it sent before, then ends, also if another
-  /// process has inherited the socket and keeps it open.
-  void process_died();
+  void close_when_sent();
+  /// The process at the other end has ended: delivers what it sent before, then ends, also if
+  /// another process has inherited the socket and keeps it open.
+  void process_ended();
   /// Whether the other side has hung up. What it sent before may not be delivered yet.
   bool is_cut() noexcept;
   /// Ends at once; the user is not called.
@@ -83,7 +83,7 @@ class connection : public std::enable_shared_from_this<connection> {
  private:
   void wait_to_read();
   void read();
-  void settle(const frame& f);
+  void on_sent(const frame& f);
   void drop_queue();
   template <class F>
   void guarded(F f);
@@ -110,9 +110,9 @@ class connection : public std::enable_shared_from_this<connection> {
   bool resting_ = false;  // nothing is read until the peer has taken part of the queue
   bool writing_ = false;  // a wait for room is under way
   bool deaf_ = false;     // sending failed: the other side is gone, and reading will find the end
-  bool finishing_ = false;
-  bool silent_ = false;  // TCP: our side is shut down; waits for the other side to close
-  bool dead_ = false;    // the process at the other end is gone
+  bool closing_ = false;
+  bool silent_ = false;         // TCP: our side is shut down; waits for the other side to close
+  bool process_ended_ = false;  // the one at the other end
 };
 
 }  // namespace weft::wireup

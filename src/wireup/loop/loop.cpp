@@ -45,7 +45,7 @@ loop::loop(std::function<void()> recover) try
 }
 
 loop::~loop() {
-  if (thread_.joinable()) finish([] {});
+  if (thread_.joinable()) end([] {});
 }
 
 void loop::run() {
@@ -133,7 +133,7 @@ void loop::drain() {
   }
 }
 
-void loop::finish_with(task_ptr last) {
+void loop::end_with(task_ptr last) {
   gate_.open_for_good();
   {
     const std::lock_guard lock(mutex_);

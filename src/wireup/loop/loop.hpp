@@ -20,7 +20,7 @@
 
 namespace weft::wireup {
 
-/// Owns the thread. Shared by the objects that may still post. After `finish` everything posted is
+/// Owns the thread. Shared by the objects that may still post. After `end` everything posted is
 /// dropped, so a late call from a thread of the application is harmless. The thread takes no
 /// signals: they are for the application's threads.
 class loop {
@@ -35,7 +35,7 @@ class loop {
   loop& operator=(const loop&) = delete;
 
   /// Runs `f` on the thread, in the order of the calls. Any thread; never blocks. False, and `f` is
-  /// destroyed, when the loop has finished.
+  /// destroyed, when the loop has ended.
   template <class F>
   bool post(F f) {
     return enqueue(std::make_unique<task_of<F>>(std::move(f)));
@@ -45,10 +45,10 @@ class loop {
   /// and joins the thread. Not on the thread itself. Without memory for `last`, the loop stops at
   /// once.
   template <class F>
-  void finish(F last) {
+  void end(F last) {
     task_ptr t;
     retry_on_bad_alloc([&] { t = std::make_unique<task_of<F>>(last); });
-    finish_with(std::move(t));
+    end_with(std::move(t));
   }
 
   bool on_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
@@ -75,7 +75,7 @@ class loop {
   using task_ptr = std::unique_ptr<task>;
 
   bool enqueue(task_ptr t);
-  void finish_with(task_ptr last);
+  void end_with(task_ptr last);
   void drain();
   void run();
   void run_out();

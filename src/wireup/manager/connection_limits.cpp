@@ -3,14 +3,14 @@
 
 namespace weft::wireup {
 
-bool connection_limits::enter(const std::string& origin, bool is_host) {
+bool connection_limits::add(const std::string& origin, bool is_host) {
   std::size_t& there = of_origin_[origin];
   if (there == (is_host ? most_of_host : most_of_process)) return false;
   ++there;
   return true;
 }
 
-void connection_limits::leave(const std::string& origin) {
+void connection_limits::remove(const std::string& origin) {
   const auto from = of_origin_.find(origin);
   if (--from->second == 0) of_origin_.erase(from);
 }

@@ -24,8 +24,8 @@ class connection_limits {
   static constexpr std::size_t most_undecided = 1024;
 
   /// A connection of that process or host comes. \return false: it has too many
-  bool enter(const std::string& origin, bool is_host);
-  void leave(const std::string& origin);
+  bool add(const std::string& origin, bool is_host);
+  void remove(const std::string& origin);
 
   // Connections whose peer has not said who it is.
   void add_unknown() noexcept { ++unknown_; }

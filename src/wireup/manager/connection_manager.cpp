@@ -5,9 +5,9 @@
 
 namespace weft::wireup {
 
-connection_manager::connection_manager(identity self, handlers h, tcp_settings tcp,
+connection_manager::connection_manager(identity self, manager_events& to, tcp_settings tcp,
                                        lane_number lanes)
-    : impl_(std::make_unique<impl>(std::move(self), std::move(h), std::move(tcp), lanes)) {}
+    : impl_(std::make_unique<impl>(std::move(self), to, std::move(tcp), lanes)) {}
 
 connection_manager::~connection_manager() = default;
 

@@ -13,53 +13,35 @@
 
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
-#include "wireup/channel/channel.hpp"
-#include "wireup/channel/incoming_request.hpp"
+#include "wireup/manager/manager_events.hpp"
 #include "wireup/sockets/locator.hpp"
 #include "wireup/tcp/tcp_settings.hpp"
 
 namespace weft::wireup {
 
 /// Runs Asio on one thread of its own, which sleeps unless connections come, go or carry wire-up
-/// messages: nothing on the path of a message. Handlers are called on that thread, one at a time,
-/// without any lock held; they may call back into the manager.
+/// messages: nothing on the path of a message. Events are reported on that thread.
 class connection_manager {
  public:
-  struct handlers {
-    /// There was no memory for work under way: a request to the manager that has not been answered
-    /// may never be. May throw std::bad_alloc, and is called again then.
-    std::function<void()> on_exhausted;
-    /// A wire-up message has arrived on a channel, which may be kept.
-    std::function<void(const channel_ptr&, transports::wireup_message)> on_wireup_message;
-    /// A channel has ended: `orderly` if the peer closed it, else it broke or the peer died. Called
-    /// once for each channel that was live, also after this side's close().
-    std::function<void(const channel_ptr&, bool orderly)> on_gone;
-    /// A connection request has come to a listener. \param listener_number as open_listener
-    /// returned
-    std::function<void(std::uint64_t listener_number, std::unique_ptr<incoming_request>)>
-        on_connection_request;
-    /// An event that people should know of and no operation reports: a client was refused, a peer
-    /// broke the protocol. One sentence. If empty, it is a line on stderr.
-    std::function<void(const std::string&)> on_notice;
-  };
-
   /// Makes the context's key pair, which its id follows from, starts listening under an abstract
   /// name with that id, with a job's key also over TCP, and starts the thread. Clients wait for
   /// start_accepting().
   /// \param self job and rank of this context; id, pid and locator are filled in
+  /// \param to outlives this
   /// \param lanes how many it has; a peer that asks for another one is refused
   /// \throws weft::error (system) when no socket can be had
-  connection_manager(identity self, handlers h, tcp_settings tcp = {}, lane_number lanes = 1);
+  connection_manager(identity self, manager_events& to, tcp_settings tcp = {},
+                     lane_number lanes = 1);
   ~connection_manager();  ///< does what end() does
 
-  /// From now on clients are answered, and handlers are called. Once, when all that the handlers
-  /// need is in place.
+  /// From now on clients are answered, and events reported. Once, when all that they need is in
+  /// place.
   void start_accepting();
 
-  /// Closes all channels (on_gone is called for each) and listeners, ends all that is under way
+  /// Closes all channels (each reports its end) and listeners, ends all that is under way
   /// (`done` is called with a failure) and joins the thread; takes a second at most, if a peer does
-  /// not read. Not from a handler. Later requests are dropped, and their `done` is not called.
-  /// \param failed peers find the channels broken (channel::peer_failed), not closed in good order
+  /// not read. Not from an event. Later requests are dropped, and their `done` is not called.
+  /// \param failed peers find the channels ended by an exception, not in good order
   void end(bool failed = false);
 
   /// As lane 0 speaks.

@@ -14,15 +14,14 @@
 
 namespace weft::wireup {
 
-using transports::wireup_message;
-
-connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp, lane_number lanes)
+connection_manager::impl::impl(identity self, manager_events& to, tcp_settings tcp,
+                               lane_number lanes)
     : loop_(std::make_shared<loop>([this] { give_up(); })),
       self_(std::move(self)),
       lanes_(lanes),
-      handlers_(std::move(h)),
+      events_(to),
       tcp_(std::move(tcp)),
-      notices_(handlers_.on_notice),
+      notices_(to),
       listeners_(
           *loop_,
           [this](unique_fd client, std::uint64_t number, bool is_unix) {
@@ -72,7 +71,7 @@ void connection_manager::impl::call_later(std::chrono::microseconds time, std::f
 
 void connection_manager::impl::end(bool failed) {
   const bye_kind how = failed ? bye_kind::failed : bye_kind::orderly;
-  if (!std::exchange(ended_, true)) loop_->finish([this, how] { shut_down(how); });
+  if (!std::exchange(ended_, true)) loop_->end([this, how] { shut_down(how); });
 }
 
 void connection_manager::impl::shut_down(bye_kind how) {
@@ -92,11 +91,11 @@ void connection_manager::impl::end_what_is_under_way(const failure& why) {
   tcp_clients_.close_all();
 }
 
-/// There was no memory for a handler, and it is not known for which: so all attempts end. Channels
-/// that are live end by themselves if they have to.
+/// There was no memory for work under way, and it is not known for which: so all attempts end.
+/// Channels that are live end by themselves if they have to.
 void connection_manager::impl::give_up() {
   // First, because it needs no memory, and may free some for what follows.
-  if (!closing_ && handlers_.on_exhausted) handlers_.on_exhausted();
+  if (!closing_) events_.on_exhausted();
   const failure why{errc::out_of_memory, "no memory for it"};
   end_what_is_under_way(why);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
@@ -212,21 +211,19 @@ void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
 
 // --- channels --------------------------------------------------------------------------------
 
-void connection_manager::impl::on_wireup_message(const std::shared_ptr<peer_channel>& who,
-                                                 wireup_message p) {
-  if (handlers_.on_wireup_message) handlers_.on_wireup_message(who, std::move(p));
+channel_events& connection_manager::impl::on_live(const std::shared_ptr<peer_channel>& who) {
+  return events_.on_live(who);
 }
 
-void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who,
-                                        peer_channel::stage was, bool orderly,
-                                        const std::string& why) {
-  if (channels_.erase(who) != 0 && !who->origin().empty()) limits_.leave(who->origin());
+void connection_manager::impl::release(const std::shared_ptr<peer_channel>& who,
+                                       peer_channel::stage was, const std::string& notice) {
+  if (channels_.erase(who) != 0 && !who->origin().empty()) limits_.remove(who->origin());
   if (was == peer_channel::stage::expecting) {
     limits_.remove_unknown();
     update_pause();
   }
-  if (!why.empty()) notices_.closed(who->peer_name(), why);
-  if (was == peer_channel::stage::live && handlers_.on_gone) handlers_.on_gone(who, orderly);
+  if (!notice.empty()) notices_.closed(who->peer_name(), notice);
+  if (was == peer_channel::stage::live) events_.on_released(*who);
 }
 
 }  // namespace weft::wireup

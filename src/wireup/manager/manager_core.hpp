@@ -23,7 +23,7 @@ namespace weft::wireup {
 /// Members belong to the loop's thread, except where they say otherwise. Outlives that thread.
 class connection_manager::impl final : public peer_channel::owner, public meeting_host {
  public:
-  impl(identity self, handlers h, tcp_settings tcp, lane_number lanes);
+  impl(identity self, manager_events& to, tcp_settings tcp, lane_number lanes);
   ~impl() override;
   void start_accepting();
   void end(bool failed);  ///< the thread that owns the manager
@@ -51,10 +51,9 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   // peer_channel::owner
   void on_asking(const std::shared_ptr<peer_channel>& who) override;
   void on_hello(const std::shared_ptr<peer_channel>& who, hello h) override;
-  void on_wireup_message(const std::shared_ptr<peer_channel>& who,
-                         transports::wireup_message p) override;
-  void on_ended(const std::shared_ptr<peer_channel>& who, peer_channel::stage was, bool orderly,
-                const std::string& why) override;
+  channel_events& on_live(const std::shared_ptr<peer_channel>& who) override;
+  void release(const std::shared_ptr<peer_channel>& who, peer_channel::stage was,
+               const std::string& notice) override;
   // meeting_host
   identity speaker(lane_number lane) const override;
   std::uint64_t open_meeting_listener(const std::string& address, lane_number lane) override;
@@ -84,7 +83,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   const context_key key_;
   identity self_;  // constant once constructed
   const lane_number lanes_;
-  const handlers handlers_;
+  manager_events& events_;
   const tcp_settings tcp_;
   std::atomic<std::uint64_t> next_number_{1};  // of listeners and meetings; any thread
   manager_notices notices_;

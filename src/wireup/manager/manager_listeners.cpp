@@ -117,7 +117,7 @@ void connection_manager::impl::admit(unique_fd client, connection::medium m, con
   const bool local = m == connection::medium::unix_packets;
   std::string origin = local ? fmt::format("process {}", channel->kernel_view().pid)
                              : host_of_peer(channel->peer_name());
-  if (!limits_.enter(origin, !local))
+  if (!limits_.add(origin, !local))
     return notices_.refused_crowd(channel->peer_name(), local ? connection_limits::most_of_process
                                                               : connection_limits::most_of_host);
   channels_.insert(channel);
@@ -178,10 +178,9 @@ void connection_manager::impl::on_request(const std::shared_ptr<peer_channel>& w
 
 void connection_manager::impl::announce(std::uint64_t listener_number, lane_number lane,
                                         const std::shared_ptr<peer_channel>& who, hello h) {
-  if (!handlers_.on_connection_request) return who->refuse("it accepts no connection requests");
   std::shared_ptr<void> counted = limits_.hold_request(listener_number);
   if (!counted) return who->refuse("too many connection requests wait there; try again later");
-  handlers_.on_connection_request(
+  events_.on_connection_request(
       listener_number,
       std::make_unique<pending_request>(loop_, who, speaker(lane), std::move(h.private_data),
                                         std::move(counted)));

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstdio>
 #include <utility>
 
 #include "runtime/os/errno_hint.hpp"
@@ -19,11 +18,6 @@ namespace {
 constexpr std::uint64_t closed_each_told = 16;
 
 }  // namespace
-
-void manager_notices::tell(const std::string& sentence) {
-  if (sink_) return sink_(sentence);
-  std::fprintf(stderr, "weft: %s\n", sentence.c_str());
-}
 
 void manager_notices::closed(const std::string& peer, const std::string& why) {
   ++closed_;

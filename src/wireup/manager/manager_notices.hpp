@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
+
+#include "wireup/manager/manager_events.hpp"
 
 namespace weft::wireup {
 
@@ -15,8 +16,8 @@ struct credentials;
 /// once, or ever more rarely. On the loop's thread.
 class manager_notices {
  public:
-  /// \param sink gets a sentence; empty: lines on stderr
-  explicit manager_notices(std::function<void(const std::string&)> sink) : sink_(std::move(sink)) {}
+  /// \param to its on_notice; outlives this
+  explicit manager_notices(manager_events& to) : to_(to) {}
 
   /// A connection was closed because the peer did wrong.
   void closed(const std::string& peer, const std::string& why);
@@ -32,9 +33,9 @@ class manager_notices {
   void dropped(const char* why);
 
  private:
-  void tell(const std::string& sentence);
+  void tell(const std::string& sentence) { to_.on_notice(sentence); }
 
-  const std::function<void(const std::string&)> sink_;
+  manager_events& to_;
   bool told_of_user_ = false;
   bool told_of_tcp_client_ = false;
   bool told_of_crowd_ = false;

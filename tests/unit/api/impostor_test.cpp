@@ -12,6 +12,7 @@
 
 #include "api/core/core.hpp"
 #include "support/catch.hpp"
+#include "support/no_events.hpp"
 #include "wireup/manager/connection_manager.hpp"
 
 using namespace weft;
@@ -21,13 +22,12 @@ namespace {
 const std::string a_key(32, 'a');
 
 /// A context that consists of its control plane only.
-class claimant {
+class claimant final : public weft::tests::no_events {
  public:
   explicit claimant(const wireup::identity& self = {}) {
-    wireup::connection_manager::handlers h;
-    h.on_notice = [](const std::string&) {};
     manager_ = std::make_unique<wireup::connection_manager>(
-        self, h, wireup::tcp_settings{wireup::job_key::from_text(a_key, "the test"), {"lo"}});
+        self, static_cast<wireup::manager_events&>(*this),
+        wireup::tcp_settings{wireup::job_key::from_text(a_key, "the test"), {"lo"}});
     manager_->start_accepting();
   }
   std::future<wireup::channel_ptr> request_connection(const std::string& listening) {

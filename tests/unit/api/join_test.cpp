@@ -10,6 +10,7 @@
 #include <weft/weft.hpp>
 
 #include "support/catch.hpp"
+#include "support/no_events.hpp"
 #include "wireup/job/roster.hpp"
 #include "wireup/manager/connection_manager.hpp"
 #include "wireup/sockets/unix_socket.hpp"
@@ -72,20 +73,12 @@ TEST_CASE("join: a process without the job's key is told so") {
 namespace {
 
 /// Listens in rank 0's place, and stops answering at some point, as a stopped process does.
-class silent_rank_zero {
+class silent_rank_zero final : public weft::tests::no_events {
  public:
   enum class until : std::uint8_t { the_knock, the_welcome, the_news };
 
   explicit silent_rank_zero(until when) : when_(when) {
-    wireup::connection_manager::handlers h;
-    h.on_connection_request = [this](std::uint64_t, std::unique_ptr<wireup::incoming_request> v) {
-      if (when_ != until::the_knock) {
-        const wireup::channel_ptr c = v->accept();
-        if (when_ == until::the_news) c->send(encode(wireup::roster_welcome{{}, 1, 1}));
-      }
-      visits_.push_back(std::move(v));
-    };
-    manager_ = std::make_unique<wireup::connection_manager>(wireup::identity{}, std::move(h));
+    manager_ = std::make_unique<wireup::connection_manager>(wireup::identity{}, *this);
     static int count = 0;
     manager_->open_listener(
         "unix://weft-join-silent-" + std::to_string(::getpid()) + "-" + std::to_string(++count),
@@ -93,6 +86,13 @@ class silent_rank_zero {
     manager_->start_accepting();
   }
   const std::string& address() const noexcept { return address_; }
+  void on_connection_request(std::uint64_t, std::unique_ptr<wireup::incoming_request> r) override {
+    if (when_ != until::the_knock) {
+      const wireup::channel_ptr c = r->accept();
+      if (when_ == until::the_news) c->send(encode(wireup::roster_welcome{{}, 1, 1}));
+    }
+    visits_.push_back(std::move(r));
+  }
 
  private:
   const until when_;

@@ -90,9 +90,8 @@ class scripted_channel final : public wireup::channel {
   void send(wireup_message m) override { sent.push_back(std::move(m)); }
   wireup::digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   void close() override { closed = true; }
-  void process_died() override {}
-  bool peer_failed() const noexcept override { return false; }
-  bool misbehaved() const noexcept override { return false; }
+  void process_ended() override {}
+  void report_to(wireup::channel_events&) override {}
 
   std::deque<wireup_message> sent;
   bool closed = false;
@@ -119,7 +118,7 @@ class end {
   ~end() {
     const runtime::engine::holder hold(engine);
     links.drop_unused();
-    peer->fail(errc::closed, "the test ends");
+    peer->give_up(errc::closed, "the test ends");
     peer->drop_link();
     peer.reset();
     messages.close_all();

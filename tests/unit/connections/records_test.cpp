@@ -32,7 +32,7 @@ TEST_CASE("non-rank peers: one peer for each lane of a context, until it is clos
   connections::non_rank_peers known(here.messages);
   wireup::identity who;
   who.id.words = {1, 2};
-  const auto counts = connections::peer_counts::until_gone;
+  const auto counts = connections::peer_counts::until_ended;
   const auto first = known.with(who, counts);
   CHECK(known.with(who, counts) == first);
   wireup::identity other = who;
@@ -43,7 +43,7 @@ TEST_CASE("non-rank peers: one peer for each lane of a context, until it is clos
   CHECK(known.with(other, counts) != first);
   {
     const runtime::engine::holder hold(here.engine);
-    first->fail(errc::closed, "it has left");
+    first->end({errc::closed, "it has left"});
   }
   const auto second = known.with(who, counts);
   CHECK(second != first);
@@ -72,7 +72,7 @@ TEST_CASE("non-rank peers: one that has come by itself leads to its other lanes"
   wireup::identity who;
   who.id.words = {7, 7};
   who.locator = wireup::socket_name_of(who.id);
-  const auto p = known.with(who, connections::peer_counts::until_gone);
+  const auto p = known.with(who, connections::peer_counts::until_ended);
   CHECK_FALSE(known.place_of(*p)->address);
   const auto other = known.lane_of(*p, 3);
   REQUIRE(other);
@@ -96,7 +96,7 @@ TEST_CASE("non-rank peers: an address keeps its key when another lane comes by i
   who.id = where.id;
   who.lane = 1;
   who.locator = wireup::socket_name_of(who.id);
-  const auto second = known.with(who, connections::peer_counts::until_gone);
+  const auto second = known.with(who, connections::peer_counts::until_ended);
   CHECK(known.lane_of(*second, 0) == first);
   CHECK(known.place_of(*first)->address->key.to_text() == where.key.to_text());
   const auto third = known.lane_of(*second, 2);

@@ -394,7 +394,7 @@ TEST_CASE(
     const bool told_in_time = told;
     {
       const engine::holder hold(n[0].engine);
-      other.lose(errc::closed, "it has left");
+      other.end({errc::closed, "it has left"});
     }
     n[0].engine.poll_once();
     REQUIRE(send->ended());

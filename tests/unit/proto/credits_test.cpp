@@ -283,7 +283,7 @@ TEST_CASE("credits: nothing is granted to a peer that is lost before its link co
   peer& lost = n[0].to(1);
   {
     const engine::holder hold(n[0].engine);
-    lost.fail(errc::peer_lost, "its connection broke");
+    lost.give_up(errc::peer_lost, "its connection broke");
     CHECK(lost.writer().grant_first_credit() == 0);
   }
   CHECK(n[0].budget_left() == all);

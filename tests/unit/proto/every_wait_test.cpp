@@ -124,7 +124,7 @@ struct half_met : frame_sink_attack {
   /// It sends that frame soon.
   void soon(frame_kind kind, std::uint8_t flags, frame_extension x, std::uint64_t tag = 5) {
     n.world.at(n.world.elapsed() + 10us, [this, kind, flags, x, tag] {
-      if (villain().gone()) return;
+      if (villain().has_ended()) return;
       const frame_header h = weft::proto::header_of(
           kind, tag, 0,
           static_cast<std::uint8_t>(has_extension | flags | (x.immediate ? has_immediate : 0)));
@@ -318,7 +318,7 @@ TEST_CASE("stops: each has its own time, and one that was answered costs no conn
     m.n.world.at(6s - 500us, [&] { m.frame(frame_kind::cancelled, 0, 0, {2, 0, 0}); });
     m.n.settle();
     CHECK(second->ended_with(errc::stopped));
-    CHECK_FALSE(m.villain().gone());
+    CHECK_FALSE(m.villain().has_ended());
   }
 }
 
@@ -334,7 +334,7 @@ TEST_CASE("stops: a short receive that cannot give its message back has its own 
   m.n.world.at(6s - 1ms, [&] {
     CHECK(send->ended_with(errc::stopped));
     CHECK_FALSE(receive->ended());
-    CHECK_FALSE(m.villain().gone());
+    CHECK_FALSE(m.villain().has_ended());
   });
   m.n.settle();
   CHECK(m.n.world.elapsed() == 6s);

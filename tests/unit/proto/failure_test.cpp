@@ -252,7 +252,7 @@ TEST_CASE("failure: what an ended send exposed is not read any more") {
   peer& left = n[0].to(1);
   {
     const engine::holder hold(n[0].engine);
-    left.fail(errc::closed, "it has left");
+    left.end({errc::closed, "it has left"});
   }
   n.settle();
   CHECK(receive->ended_with(errc::closed));
@@ -340,8 +340,8 @@ TEST_CASE("failure: whoever is given up is told of, also when there was no memor
   };
   {
     const engine::holder hold(n[0].engine);
-    other.fail(weft::errc::protocol_error, "it sent nonsense");
-    other.fail(weft::errc::out_of_memory, "it has ended already");
+    other.give_up(weft::errc::protocol_error, "it sent nonsense");
+    other.give_up(weft::errc::out_of_memory, "it has ended already");
   }
   CHECK(asked == 1);
   for (int pass = 0; pass != 4; ++pass) n[0].engine.poll_once();
@@ -355,8 +355,8 @@ TEST_CASE("failure: who is closed, or whose process is gone, is not told that it
   n[0].connector.on_given_up = [&](peer&) { ++asked; };
   const engine::holder hold(n[0].engine);
   if (GENERATE(true, false))
-    other.fail(weft::errc::closed, "it has left");
+    other.give_up(weft::errc::closed, "it has left");
   else
-    other.lose(weft::errc::peer_lost, "its process died");
+    other.end({weft::errc::peer_lost, "its process died"});
   CHECK(asked == 0);
 }

@@ -141,7 +141,7 @@ TEST_CASE("frame_writer: its end gives the budget back what no message holds") {
   CHECK(a.services.memory.left() == before - window);
   a.writer.flow().hold(message_units);
 
-  a.connection.end(errc::peer_lost, "the test says so");
+  a.connection.end({errc::peer_lost, "the test says so"});
   a.writer.end();
   CHECK(a.services.memory.left() == before - message_units);
   a.writer.release_credit(message_units);

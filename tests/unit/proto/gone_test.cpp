@@ -27,7 +27,7 @@ struct place {
   endpoint come() { return internals::endpoint_of(here.messages.peers().add()); }
   void go(const endpoint& who, errc how, const char* why = "it went") {
     const engine::holder hold(here.engine);
-    internals::peer_of(who)->fail(how, why);
+    internals::peer_of(who)->give_up(how, why);
     internals::peer_of(who)->drop_link();
   }
   /// So many peers connect and leave. \return their addresses
@@ -68,7 +68,7 @@ TEST_CASE("gone: nor do ranks that have left, and theirs stay theirs") {
     CHECK(send.go().ended_with(how));
   }
   // A peer that has not connected yet is not gone.
-  CHECK_FALSE(p.here.messages.peers().at(1100)->gone());
+  CHECK_FALSE(p.here.messages.peers().at(1100)->has_ended());
 }
 
 TEST_CASE("gone: numbers are never given twice") {
@@ -131,7 +131,7 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   const endpoint again = internals::endpoint_of(p.here.messages.peers().at(number));
   CHECK(again.id() == number);
   CHECK(again == internals::endpoint_of(p.here.messages.peers().at(number)));
-  CHECK(internals::peer_of(again)->gone());
+  CHECK(internals::peer_of(again)->has_ended());
   CHECK(internals::peer_of(again)->why() == how);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("gone: a number that was asked for before it was given is nobody's") {
   const endpoint met = p.come();
   CHECK(met.id() == next + 1);
   CHECK_FALSE(met == early);
-  CHECK_FALSE(internals::peer_of(met)->gone());
+  CHECK_FALSE(internals::peer_of(met)->has_ended());
 }
 
 TEST_CASE("gone: a message that arrived whole waits for its receive, with the right source") {

@@ -120,7 +120,7 @@ TEST_CASE("held: nothing leaves for a peer that is closed or lost") {
     c.to.close();
   } else {
     const engine::holder hold(c.n[0].engine);
-    c.to.fail(errc::peer_lost, "it went");
+    c.to.give_up(errc::peer_lost, "it went");
   }
   c.stays(c.request(data, tag{1}));
 }

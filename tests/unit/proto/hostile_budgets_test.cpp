@@ -95,7 +95,7 @@ TEST_CASE("cancel: whichever of thousands is meant, and none that is not there")
     REQUIRE(a.n[0].messages.messages().in_use() == i - 1);
   }
   a.n.settle();
-  CHECK_FALSE(a.villain().gone());
+  CHECK_FALSE(a.villain().has_ended());
   CHECK(a.n[0].clean());
 }
 
@@ -112,10 +112,10 @@ TEST_CASE("budgets: of a peer that has gone, messages are let go of bit by bit")
   peer& gone = a.villain();
   {
     const engine::holder hold(a.n[0].engine);
-    gone.fail(errc::peer_lost, "gone");
+    gone.give_up(errc::peer_lost, "gone");
   }
   CHECK(a.n[0].messages.messages().in_use() > count / 2);
-  CHECK_FALSE(gone.finished());
+  CHECK_FALSE(gone.is_reusable());
   // A message that is matched before it was freed ends as if it had been matched earlier.
   bytes in(10);
   auto early = a.n[0].recv_any(in, weft::any_tag);

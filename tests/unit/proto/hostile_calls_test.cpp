@@ -27,7 +27,7 @@ struct called_by_villain : frame_sink_attack {
     {
       peer& v = villain();
       const engine::holder hold(n[0].engine);
-      v.lose(errc::peer_lost, "ended by the test");
+      v.end({errc::peer_lost, "ended by the test"});
     }
     for (const auto& h : handlers_) {
       h->close();

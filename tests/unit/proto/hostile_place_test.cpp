@@ -100,7 +100,7 @@ TEST_CASE("placed: a receive that is stopped within a frame drops the rest of it
   CHECK(a.place(h, nullptr).empty());
   CHECK(a.frame(h, nullptr));
   CHECK(a.frame(a.head(frame_kind::more, 0, eager_ends), nullptr));
-  CHECK_FALSE(a.villain().gone());
+  CHECK_FALSE(a.villain().has_ended());
   a.n[0].end();
   CHECK(a.n[0].clean());
 }

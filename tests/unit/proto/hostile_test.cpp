@@ -304,7 +304,7 @@ TEST_CASE("hostile: enough of what was never asked for is not looked at") {
   a.frame(frame_kind::stop_data, 0, 0, {1ull << 60, 1});
   a.n.settle();
   CHECK_FALSE(send->ended());
-  CHECK_FALSE(a.villain().gone());
+  CHECK_FALSE(a.villain().has_ended());
   a.frame(frame_kind::fin_ack, 0, 0, {1, 0});
   a.n.settle();
   CHECK(send->ended_with(errc::ok));

@@ -212,7 +212,7 @@ class nodes : public growing_world {
     side& a = *sides_[from];
     if (!world.alive(to.id())) {
       const engine::holder hold(a.engine);
-      to.fail(errc::peer_lost, "dead");
+      to.give_up(errc::peer_lost, "dead");
       return;
     }
     side& b = *sides_[to.id()];

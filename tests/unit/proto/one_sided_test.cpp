@@ -251,7 +251,7 @@ TEST_CASE("one-sided: a peer that dies at any moment, and memory that nobody tou
         peer& gone = n[lives].to(dies);
         const engine::holder hold(n[lives].engine);
         n[lives].transport->forget(gone);
-        gone.fail(errc::peer_lost, "dead");
+        gone.give_up(errc::peer_lost, "dead");
         gone.drop_link();
       }
       n[lives].engine.poll_once();

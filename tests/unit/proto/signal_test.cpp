@@ -87,7 +87,7 @@ TEST_CASE("signal: one that waits for a link can be stopped, and fails with its 
   peer& other = n[0].to(1);
   {
     const engine::holder hold(n[0].engine);
-    other.fail(errc::unreachable, "no way");
+    other.give_up(errc::unreachable, "no way");
   }
   n.settle();
   CHECK(failed->ended_with(errc::unreachable));
@@ -101,14 +101,14 @@ TEST_CASE("signal: a peer's memory is not another's while one of its waits") {
   peer& other = n[1].to(0);
   {
     const engine::holder hold(n[1].engine);
-    other.fail(errc::closed, "it went");
+    other.end({errc::closed, "it went"});
     other.drop_link();
-    CHECK_FALSE(other.finished());
+    CHECK_FALSE(other.is_reusable());
   }
   bytes none;
   CHECK(n[1].recv(0, none, our_step)->ended_with(errc::ok));
   const engine::holder hold(n[1].engine);
-  CHECK(other.finished());
+  CHECK(other.is_reusable());
 }
 
 TEST_CASE("signal: many can wait, and each meets one receive") {
@@ -119,7 +119,7 @@ TEST_CASE("signal: many can wait, and each meets one receive") {
   bytes none;
   for (int i = 0; i != many; ++i) REQUIRE(n[1].recv(0, none, our_step)->ended_with(errc::ok));
   CHECK_FALSE(n[1].recv(0, none, our_step)->ended());
-  CHECK_FALSE(n[1].to(0).gone());
+  CHECK_FALSE(n[1].to(0).has_ended());
 }
 
 TEST_CASE("signal: on an open connection it leaves within the call, and not where it must not") {

@@ -149,7 +149,7 @@ TEST_CASE("sized receive: a peer that announces a message without end gets no me
   CHECK(receive.ends == 1);
   CHECK(receive.status == errc::truncated);
   CHECK(v.made == 0);
-  CHECK_FALSE(n[0].to(2).gone());
+  CHECK_FALSE(n[0].to(2).has_ended());
 }
 
 TEST_CASE("sized receive: a stop leaves the message to the next receive") {

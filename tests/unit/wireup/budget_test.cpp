@@ -16,21 +16,20 @@ namespace weft::wireup::test {
 namespace {
 
 /// Answers each wire-up message with a long one.
-class talkative {
+class talkative final : public weft::tests::no_events {
  public:
   talkative() {
-    connection_manager::handlers h;
-    h.on_wireup_message = [this](const channel_ptr& c, const transports::wireup_message&) {
-      ++heard;
-      c->send(make_wireup_message(2, std::string(transports::wireup_message::max_bytes, 'a')));
-    };
-    h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
-    h.on_notice = [this](const std::string& text) { notices.add(text); };
-    manager = std::make_unique<connection_manager>(identity{}, std::move(h));
+    manager = std::make_unique<connection_manager>(identity{}, *this);
     manager->start_accepting();
   }
+  void on_wireup_message(const channel_ptr& c, transports::wireup_message) override {
+    ++heard;
+    c->send(make_wireup_message(2, std::string(transports::wireup_message::max_bytes, 'a')));
+  }
+  void on_ended(const channel_ptr& c, const proto::ended& how) override { ends.add({c, how}); }
+  void on_notice(const std::string& text) override { notices.add(text); }
   std::atomic<std::size_t> heard{0};
-  record<gone> ends;
+  record<end_of> ends;
   record<std::string> notices;
   std::unique_ptr<connection_manager> manager;  // last: its thread uses the rest
 };
@@ -82,14 +81,13 @@ TEST_CASE("budget: who reads nothing for long has lost nothing, and is cut off i
     for (std::size_t i = 0; i != count; ++i)
       to_it->send(make_wireup_message(1, std::string(size, 'b')));
     if (beyond) {
-      CHECK_FALSE(host.ends.next().orderly);
-      CHECK(to_it->misbehaved());
+      CHECK(host.ends.next().how.why == errc::protocol_error);
       CHECK_THAT(host.notices.next(), weft::tests::contains("does not read"));
     } else {
       for (std::size_t i = 0; i != count; ++i) REQUIRE(receive_one(socket).body.size() == size);
       CHECK(host.ends.empty());
       to_it->close();
-      CHECK(host.ends.next().orderly);
+      CHECK(host.ends.next().how.orderly());
     }
   }
   check_still_well(host);
@@ -111,7 +109,7 @@ TEST_CASE("budget: one process has so many connections, and no more") {
     CHECK(last_words(one_more.fd).empty());
     CHECK_THAT(host.notices.next(), weft::tests::contains("has 1024 connections here"));
     all.pop_back();
-    CHECK_FALSE(host.ends.next().orderly);
+    CHECK_FALSE(host.ends.next().how.orderly());
     admitted(host);
   }
   ::setrlimit(RLIMIT_NOFILE, &files);
@@ -143,7 +141,7 @@ TEST_CASE("budget: so many requests wait at a listener, also of requesters that 
   }
   waiting.back().request->reject("go away");
   const unique_fd next = request_connection();
-  CHECK_FALSE(host.arrived_requests.next().request->left());
+  CHECK_FALSE(host.arrived_requests.next().request->has_ended());
 }
 
 namespace {
@@ -151,7 +149,7 @@ namespace {
 /// A client of a launcher's job_book, without a socket.
 struct paper_client final : job_book::client {
   void send(frame f) override { said.push_back(std::move(f)); }
-  void finish() override { over = true; }
+  void close_when_sent() override { over = true; }
   void close() override { over = true; }
   bool is_gone() const noexcept override { return over; }
   std::string name() const override { return "process 1"; }

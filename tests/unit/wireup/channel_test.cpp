@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
 #include <thread>
 #include <weft/error.hpp>
 
@@ -166,10 +167,10 @@ TEST_CASE("close delivers what was sent, then both sides hear of a good end, onc
   to_b->close();
   to_b->send(make_wireup_message(1, "too late"));
   for (int i = 0; i < 500; ++i) CHECK(b.wireup_messages.next().wireup_message.bytes.size() == 8000);
-  const gone there = b.ends.next();
-  CHECK(there.orderly);
-  const gone here = a.ends.next();
-  CHECK(here.orderly);
+  const end_of there = b.ends.next();
+  CHECK(there.how.orderly());
+  const end_of here = a.ends.next();
+  CHECK(here.how.orderly());
   CHECK(here.channel == to_b);
   there.channel->send(make_wireup_message(1, "nobody hears this"));
   there.channel->close();
@@ -187,9 +188,9 @@ TEST_CASE("a manager that goes says goodbye on all its channels") {
   REQUIRE(to_b);
   to_b->send(make_wireup_message(1, "last words"));
   a.manager.reset();
-  CHECK(a.ends.next().orderly);
+  CHECK(a.ends.next().how.orderly());
   CHECK(text_of(b.wireup_messages.next().wireup_message) == "last words");
-  CHECK(b.ends.next().orderly);
+  CHECK(b.ends.next().how.orderly());
 }
 
 TEST_CASE("both sides may close at once") {
@@ -201,8 +202,8 @@ TEST_CASE("both sides may close at once") {
     const channel_ptr to_a = b.wireup_messages.next().channel;
     to_b->close();
     to_a->close();
-    CHECK(a.ends.next().orderly);
-    CHECK(b.ends.next().orderly);
+    CHECK(a.ends.next().how.orderly());
+    CHECK(b.ends.next().how.orderly());
   }
 }
 
@@ -225,8 +226,8 @@ TEST_CASE("a peer that is killed is gone, but not in good order") {
   REQUIRE(o.failure == "");
   CHECK(o.channel->peer().pid == child);
   ::kill(child, SIGKILL);
-  const gone end = a.ends.next();
-  CHECK_FALSE(end.orderly);
+  const end_of end = a.ends.next();
+  CHECK_FALSE(end.how.orderly());
   CHECK(end.channel == o.channel);
   ::waitpid(child, nullptr, 0);
   // No process listens any more, which is reported without waiting.
@@ -280,17 +281,41 @@ TEST_CASE("the control plane's thread takes no signals") {
   ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST_CASE("a handler that throws loses its channel, and nothing else") {
-  record<gone> ends;
-  record<std::string> heard;
-  connection_manager::handlers h;
-  h.on_wireup_message = [&](const channel_ptr&, wireup_message p) {
-    if (p.kind == 1) throw std::runtime_error("the test's own");
-    heard.add(text_of(p));
-  };
-  h.on_gone = [&](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
-  h.on_notice = [](const std::string&) {};
-  connection_manager fragile(identity{}, h);
+TEST_CASE("a channel says how it ended, to whom it reports") {
+  struct : weft::tests::no_events {
+    void on_ended(const channel_ptr& c, const proto::ended& how) override { ends.add({c, how}); }
+    record<end_of> ends;
+  } other;
+  node a, b;
+  const channel_ptr to_b = a.connect(b->self().locator).channel;
+  const channel_ptr to_b_too = a.connect(b->self().locator).channel;
+  REQUIRE(to_b);
+  REQUIRE(to_b_too);
+  a->post([&] { to_b->report_to(other); });
+  std::promise<void> done;
+  a->post([&] { done.set_value(); });
+  done.get_future().get();
+  b->end(true);
+  const end_of told = other.ends.next();
+  CHECK(told.channel == to_b);
+  CHECK(told.how.why == errc::peer_lost);
+  CHECK_FALSE(told.how.orderly());
+  CHECK_THAT(told.how.detail, weft::tests::contains("its program failed"));
+  CHECK(a.ends.next().channel == to_b_too);
+  CHECK(other.ends.empty());
+}
+
+TEST_CASE("an event that throws loses its channel, and nothing else") {
+  struct : weft::tests::no_events {
+    void on_wireup_message(const channel_ptr&, wireup_message m) override {
+      if (m.kind == 1) throw std::runtime_error("the test's own");
+      heard.add(text_of(m));
+    }
+    void on_ended(const channel_ptr& c, const proto::ended& how) override { ends.add({c, how}); }
+    record<end_of> ends;
+    record<std::string> heard;
+  } events;
+  connection_manager fragile(identity{}, events);
   fragile.start_accepting();
   node a;
   const channel_ptr first = a.connect(fragile.self().locator).channel;
@@ -298,10 +323,10 @@ TEST_CASE("a handler that throws loses its channel, and nothing else") {
   REQUIRE(first);
   REQUIRE(second);
   first->send(make_wireup_message(1, "throw"));
-  CHECK_FALSE(ends.next().orderly);
+  CHECK_FALSE(events.ends.next().how.orderly());
   CHECK(a.ends.next().channel == first);
   second->send(make_wireup_message(2, "catch"));
-  CHECK(heard.next() == "catch");
+  CHECK(events.heard.next() == "catch");
 }
 
 /// The exceptions of a task stand for those of a handler: both are caught in the same place.
@@ -326,8 +351,8 @@ TEST_CASE("a descriptor that is none ends the channel on both sides") {
   wireup_message p = make_wireup_message(1, "look");
   p.fds.emplace_back();
   to_b->send(std::move(p));
-  CHECK_FALSE(a.ends.next().orderly);
-  CHECK_FALSE(b.ends.next().orderly);
+  CHECK_FALSE(a.ends.next().how.orderly());
+  CHECK_FALSE(b.ends.next().how.orderly());
 }
 
 }  // namespace weft::wireup::test

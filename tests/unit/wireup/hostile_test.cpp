@@ -80,7 +80,7 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
     };
     const auto expect_end = [&](const unique_fd& socket) {
       CHECK(last_words(socket).empty());
-      if (after_hello) CHECK_FALSE(host.ends.next().orderly);
+      if (after_hello) CHECK_FALSE(host.ends.next().how.orderly());
     };
     const bytes wireup_message = bytes_of({frame_kind::wireup_message, 1, bytes(10), {}});
     {
@@ -188,7 +188,7 @@ TEST_CASE("frames where none belong") {
     const unique_fd socket = admitted(host);
     REQUIRE(send_raw(socket, bytes_of(f)) == 0);
     CHECK(last_words(socket).empty());
-    CHECK_FALSE(host.ends.next().orderly);
+    CHECK_FALSE(host.ends.next().how.orderly());
   }
   check_still_well(host);
 }

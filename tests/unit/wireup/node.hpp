@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection manager whose handlers record events, so that a test can wait for them.
+// A connection manager whose events are recorded, so that a test can wait for them.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/no_events.hpp"
 #include "wireup/manager/connection_manager.hpp"
 #include "wireup/sockets/unix_socket.hpp"
 
@@ -58,9 +59,9 @@ struct arrived {
   channel_ptr channel;
   transports::wireup_message wireup_message;
 };
-struct gone {
+struct end_of {
   channel_ptr channel;
-  bool orderly = false;
+  proto::ended how;
 };
 struct arrived_request {
   std::uint64_t listener_number = 0;
@@ -68,12 +69,12 @@ struct arrived_request {
 };
 
 /// Members are destroyed after the manager, which is last.
-class node {
+class node : public weft::tests::no_events {
  public:
   explicit node(identity self = {}, tcp_settings tcp = {}, bool lets_in = true,
                 lane_number lanes = 1)
-      : manager(std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp),
-                                                     lanes)) {
+      : manager(std::make_unique<connection_manager>(
+            std::move(self), static_cast<manager_events&>(*this), std::move(tcp), lanes)) {
     if (lets_in) manager->start_accepting();
   }
 
@@ -95,7 +96,7 @@ class node {
   }
 
   record<arrived> wireup_messages;
-  record<gone> ends;
+  record<end_of> ends;
   record<arrived_request> arrived_requests;
   record<std::string> notices;
   record<outcome> outcomes;
@@ -108,19 +109,15 @@ class node {
     return outcomes.next();
   }
 
-  connection_manager::handlers write_down() {
-    connection_manager::handlers h;
-    h.on_wireup_message = [this](const channel_ptr& c, transports::wireup_message p) {
-      wireup_messages.add({c, std::move(p)});
-    };
-    h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
-    h.on_connection_request = [this](std::uint64_t listener_number,
-                                     std::unique_ptr<incoming_request> v) {
-      arrived_requests.add({listener_number, std::move(v)});
-    };
-    h.on_notice = [this](const std::string& text) { notices.add(text); };
-    return h;
+  void on_wireup_message(const channel_ptr& c, transports::wireup_message m) override {
+    wireup_messages.add({c, std::move(m)});
   }
+  void on_ended(const channel_ptr& c, const proto::ended& how) override { ends.add({c, how}); }
+  void on_connection_request(std::uint64_t listener_number,
+                             std::unique_ptr<incoming_request> r) override {
+    arrived_requests.add({listener_number, std::move(r)});
+  }
+  void on_notice(const std::string& text) override { notices.add(text); }
 };
 
 inline transports::wireup_message make_wireup_message(std::uint8_t kind, const std::string& text) {

@@ -134,9 +134,9 @@ inline void check_still_well(node& host) {
   CHECK(text_of(host.wireup_messages.next().wireup_message) == "well");
   o.channel->close();
   for (;;) {
-    const gone end = host.ends.next();
+    const end_of end = host.ends.next();
     if (end.channel->peer().id != guest->self().id) continue;  // from an earlier try
-    CHECK(end.orderly);
+    CHECK(end.how.orderly());
     return;
   }
 }

@@ -160,9 +160,8 @@ struct paper_channel final : channel {
   bool carries_descriptors() const noexcept override { return true; }
   void send(wireup_message p) override { said.push_back(std::move(p)); }
   void close() override {}
-  void process_died() override {}
-  bool peer_failed() const noexcept override { return false; }
-  bool misbehaved() const noexcept override { return false; }
+  void process_ended() override {}
+  void report_to(channel_events&) override {}
   digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   identity who;
   std::vector<wireup_message> said;
@@ -174,13 +173,13 @@ struct paper_request final : incoming_request {
   const std::string& private_data() const noexcept override { return said; }
   channel_ptr accept() override { return line; }
   void reject(const std::string&) override {}
-  bool left() const noexcept override { return false; }
+  bool has_ended() const noexcept override { return false; }
   const channel_ptr line;
   const std::string said = roster_private_data(no_peer);
 };
 
 /// Rank 0 of a job of two, with a listener.
-class rank_zero {
+class rank_zero final : public weft::tests::no_events {
  public:
   rank_zero() {
     coordinator::host h;
@@ -193,17 +192,12 @@ class rank_zero {
     h.is_at = &is_process_at;
     h.on_change = [this](const change& c) { changes.add(c); };
     book_ = std::make_unique<coordinator>(std::move(h));
-    connection_manager::handlers all;
-    all.on_connection_request = [this](std::uint64_t, std::unique_ptr<incoming_request> v) {
-      book_->on_request(std::move(v));
-    };
-    all.on_wireup_message = [this](const channel_ptr& c, const wireup_message& p) {
-      if (book_->owns(c)) book_->on_wireup_message(c, p);
-    };
-    all.on_gone = [this](const channel_ptr& c, bool orderly) { book_->on_gone(c, orderly); };
-    manager = std::make_unique<connection_manager>(identity{}, std::move(all));
+    manager = std::make_unique<connection_manager>(identity{}, *this);
     manager->open_listener("any://:0", listening);
     manager->start_accepting();
+  }
+  void on_connection_request(std::uint64_t, std::unique_ptr<incoming_request> r) override {
+    book_->on_request(std::move(r));
   }
 
   record<change> changes;
@@ -397,7 +391,7 @@ TEST_CASE("budget: the launcher is asked where a rank is once, whoever asks and 
     line->said.clear();
     for (int n = 0; n != 10; ++n) book.on_wireup_message(line, encode_roster_find(1));
     if (i != 99) {
-      book.on_gone(line, true);
+      book.on_ended(line, errc::closed);
       continue;
     }
     CHECK(asked == 1);

@@ -118,7 +118,7 @@ TEST_CASE("a starved listener rests between its attempts") {
   // A lower bound: a slow machine only makes it longer.
   CHECK(third - first >= std::chrono::milliseconds(90));
   CHECK(accepted.next());
-  thread.finish([&] { l->close(); });
+  thread.end([&] { l->close(); });
 }
 
 }  // namespace weft::wireup::test

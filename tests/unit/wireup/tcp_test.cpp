@@ -169,8 +169,8 @@ TEST_CASE("a TCP channel ends in good order although the other side still talks"
   for (int i = 0; i < 50; ++i) inside->send(make_wireup_message(2, std::string(10000, 'x')));
   outside->close();
   CHECK(text_of(host.wireup_messages.next().wireup_message) == "last words");
-  CHECK(host.ends.next().orderly);
-  CHECK(guest.ends.next().orderly);
+  CHECK(host.ends.next().how.orderly());
+  CHECK(guest.ends.next().how.orderly());
 }
 
 TEST_CASE("a process that vanishes breaks its TCP channel") {
@@ -182,7 +182,7 @@ TEST_CASE("a process that vanishes breaks its TCP channel") {
     say(socket, stream_of(hello_on(socket, purpose::request_connection)));
     REQUIRE(host.arrived_requests.next().request->accept());
   }
-  CHECK_FALSE(host.ends.next().orderly);
+  CHECK_FALSE(host.ends.next().how.orderly());
 }
 
 TEST_CASE("a context with a key is found by its locator, over its Unix socket where that answers") {

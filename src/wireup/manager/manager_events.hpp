@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the connection manager reports, beside the events of its channels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "wireup/channel/channel_events.hpp"
+#include "wireup/channel/incoming_request.hpp"
+
+namespace weft::wireup {
+
+/// Called on the manager's thread, one call at a time, without any lock held; may call back into
+/// the manager, and outlives it.
+class manager_events {
+ public:
+  /// A channel is live. \return whom it reports to, unless it has been given another one
+  /// (channel::report_to)
+  virtual channel_events& on_live(const channel_ptr& c) = 0;
+  /// A channel that was live has ended; its channel_events hear how.
+  virtual void on_released(const channel&) noexcept {}
+  /// A connection request has come to a listener. \param listener_number as open_listener returned
+  virtual void on_connection_request(std::uint64_t listener_number,
+                                     std::unique_ptr<incoming_request> r);
+  /// There was no memory for work under way: a request to the manager that has not been answered
+  /// may never be. May throw std::bad_alloc, and is called again then.
+  virtual void on_exhausted() {}
+  /// An event that people should know of and no operation reports: a client was refused, a peer
+  /// broke the protocol. \param sentence by default a line on stderr
+  virtual void on_notice(const std::string& sentence);
+
+ protected:
+  ~manager_events() = default;
+};
+
+}  // namespace weft::wireup
