@@ -38,7 +38,7 @@ set(asio_descriptor_cure "release() the descriptor to disposal::hang_up or stop_
 set(incomplete "(connect_abstract|accept_one)\\([^,;]*\\);")
 set(incomplete_files wireup/sockets/unix_socket.cpp wireup/sockets/unix_socket.hpp transports/tcp/socket.cpp
   transports/tcp/socket.hpp  # accept_one of TCP
-  transports/tcp/acceptor.cpp)  # a probe that hangs up by a disposal of its own
+  transports/tcp/connecting/acceptor.cpp)  # a probe that hangs up by a disposal of its own
 set(incomplete_cure "pass the disposal that closes the socket")
 list(APPEND rules incomplete)
 

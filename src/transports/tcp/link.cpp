@@ -79,10 +79,10 @@ std::string stream_link::opened(wireup_message /*answer*/) {
   return pair_.never_came() ? "no connection came about" : "";
 }
 
-bool stream_link::ready() const noexcept { return pair_.now() == pair::stage::up; }
+bool stream_link::ready() const noexcept { return pair_.is_up(); }
 
 post stream_link::not_now() noexcept {
-  if (pair_.now() == pair::stage::ended) return post::failed;
+  if (pair_.has_ended()) return post::failed;
   room_wanted_ = true;
   return post::busy;
 }
@@ -285,7 +285,7 @@ void stream_link::notify_writable() noexcept {
 }
 
 void stream_link::connection_changed() noexcept {
-  if (pair_.now() == pair::stage::ended) {
+  if (pair_.has_ended()) {
     pair_.owner().pipe().drop(this);
     lent_.clear();
     held_left_ = 0;
@@ -298,7 +298,7 @@ void stream_link::connection_changed() noexcept {
 
 bool stream_link::unwritten() const noexcept {
   const bool any = send_buffer_.size() != 0 || held_left_ != 0 || putting_;
-  return any && pair_.now() != pair::stage::ended;
+  return any && !pair_.has_ended();
 }
 
 bool stream_link::write_rest() noexcept {

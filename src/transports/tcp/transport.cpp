@@ -142,7 +142,7 @@ const counterpart* tcp_transport::offered(const token& shown) const noexcept {
 /// A peer tries all addresses; the first connection counts.
 void tcp_transport::take(const token& shown, unique_fd& fd) noexcept {
   pair* const p = pair_offered(shown);
-  if (p && p->now() == pair::stage::expecting) p->connected(std::move(fd));
+  if (p && p->is_expecting()) p->connected(std::move(fd));
 }
 
 std::string tcp_transport::describe() const {

@@ -11,7 +11,7 @@
 
 #include <weft/transport/services.hpp>
 
-#include "transports/tcp/acceptor.hpp"
+#include "transports/tcp/connecting/acceptor.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/tcp/lending_pipe.hpp"
 #include "transports/tcp/lingering_sockets.hpp"

@@ -5,7 +5,7 @@
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/skip.hpp"
-#include "transports/tcp/acceptor.hpp"
+#include "transports/tcp/connecting/acceptor.hpp"
 
 using weft::unique_fd;
 using weft::tests::no_memory;

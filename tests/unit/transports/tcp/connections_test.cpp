@@ -12,7 +12,7 @@
 #include "support/descriptors.hpp"
 #include "support/skip.hpp"
 #include "transports/tcp/address.hpp"
-#include "transports/tcp/proof.hpp"
+#include "transports/tcp/connecting/proof.hpp"
 
 using namespace ends;
 

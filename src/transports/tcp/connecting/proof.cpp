@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/proof.hpp"
+#include "transports/tcp/connecting/proof.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>

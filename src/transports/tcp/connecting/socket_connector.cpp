@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/socket_connector.hpp"
+#include "transports/tcp/connecting/socket_connector.hpp"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/acceptor.hpp"
+#include "transports/tcp/connecting/acceptor.hpp"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>

@@ -11,7 +11,7 @@
 #include "runtime/descriptors/close_on_fork.hpp"
 #include "runtime/descriptors/spare_fd.hpp"
 #include "runtime/sleep/wait_set.hpp"
-#include "transports/tcp/proof.hpp"
+#include "transports/tcp/connecting/proof.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace weft::transports::tcp {
