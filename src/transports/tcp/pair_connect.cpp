@@ -46,7 +46,7 @@ std::unique_ptr<stream_link> pair::open(wireup_message& offer, const counterpart
   const bool is_first = state_ == state::none;
   tcp::offer says;
   if (is_first) {
-    for (const address& a : owner_.listen(who_.link)) says.where.push_back(a.to_offer());
+    for (const address& a : owner_.listen(who_.link)) says.where.push_back(to_offer(a));
     says.shown = random_token();
   }
   write(says, offer);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "net/address.hpp"
 #include "runtime/descriptors/fd.hpp"
 #include "transports/tcp/socket.hpp"
 
@@ -26,21 +27,12 @@ struct request {
 };
 
 bool put_end(int fd, bool other_end, std::uint16_t& port, void* ip, std::uint8_t& family) noexcept {
-  sockaddr_storage at{};
-  socklen_t size = sizeof at;
-  auto* const raw = reinterpret_cast<sockaddr*>(&at);
-  if ((other_end ? ::getpeername(fd, raw, &size) : ::getsockname(fd, raw, &size)) != 0)
-    return false;
-  family = static_cast<std::uint8_t>(at.ss_family);
-  if (at.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(at);
-    port = v4.sin_port;
-    std::memcpy(ip, &v4.sin_addr, sizeof v4.sin_addr);
-  } else {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(at);
-    port = v6.sin6_port;
-    std::memcpy(ip, &v6.sin6_addr, sizeof v6.sin6_addr);
-  }
+  const auto at = net::address::of_socket(fd, other_end);
+  if (!at) return false;
+  family = static_cast<std::uint8_t>(at->family());
+  port = htons(at->port());
+  const net::address::ip_bytes bytes = at->ip();
+  std::memcpy(ip, bytes.data(), bytes.size());
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "net/socket.hpp"
 #include "runtime/os/errno_hint.hpp"
 
 namespace weft::transports::tcp {
@@ -18,14 +19,6 @@ namespace {
 
 // From kernel 6.15 on; headers are older.
 constexpr int tcp_rto_max_ms = 44;
-
-void set(int fd, int level, int name, int value) noexcept {
-  ::setsockopt(fd, level, name, &value, sizeof value);
-}
-
-unique_fd new_socket(int family) noexcept {
-  return unique_fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
-}
 
 /// Zeros if the kernel does not tell.
 tcp_info info_of(int fd) noexcept {
@@ -44,9 +37,8 @@ std::uint32_t heard(const tcp_info& now) noexcept {
 
 unique_fd listen_on(address& at) {
   constexpr int backlog = 256;
-  unique_fd fd = new_socket(at.family());
-  if (fd && at.family() == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
-  if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), backlog) != 0)
+  unique_fd fd = net::listen_on(at, net::takes::its_family, backlog);
+  if (!fd)
     throw error(errc::system,
                 fmt::format("cannot listen on {}: {}", at.text(), runtime::describe_errno(errno)));
   const auto bound = address::of_socket(fd.get(), false);
@@ -60,7 +52,7 @@ unique_fd accept_one(int listening) noexcept {
 }
 
 unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept {
-  unique_fd fd = new_socket(to.family());
+  unique_fd fd = net::tcp_socket(to.family());
   if (!fd) return {};
   prepare(fd.get(), timeout);
   if (::connect(fd.get(), to.get(), to.size()) == 0 || errno == EINPROGRESS) return fd;
@@ -76,17 +68,17 @@ int connect_result(int fd) noexcept {
 void prepare(int fd, std::chrono::seconds timeout) noexcept {
   constexpr int probes = 3;
   const int seconds = static_cast<int>(timeout.count());
-  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  net::set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   // A quiet connection is probed after half of the time, and then so often that the rest suffices.
-  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 2));
-  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 2 / probes));
-  set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+  net::set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  net::set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 2));
+  net::set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 2 / probes));
+  net::set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
   set_user_timeout(fd, timeout);
   // The kernel probes a peer that reads nothing less and less often, in the end every two minutes:
   // then the death of its host would be found too late. Where this option is missing, the control
   // plane finds it.
-  set(fd, IPPROTO_TCP, tcp_rto_max_ms, std::max(1000, seconds * 1000 / 4));
+  net::set_option(fd, IPPROTO_TCP, tcp_rto_max_ms, std::max(1000, seconds * 1000 / 4));
 }
 
 bool stays_here(int fd) noexcept {
@@ -108,7 +100,7 @@ void reset_on_close(int fd) noexcept {
 }
 
 void set_user_timeout(int fd, std::chrono::milliseconds timeout) noexcept {
-  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count()));
+  net::set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count()));
 }
 
 std::size_t unacknowledged(int fd) noexcept {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <weft/error.hpp>
 
+#include "net/address.hpp"
 #include "runtime/os/errno_hint.hpp"
 #include "wireup/sockets/unix_socket.hpp"
 
@@ -47,15 +48,6 @@ address_list addresses_of(const listen_address& address) {
                             "this machine, or none for loopback",
                             address.host, to_text(address), ::gai_strerror(fault)));
   return {found, &::freeaddrinfo};
-}
-
-std::uint16_t port_of(int socket) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return 0;
-  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&bound);
-  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&bound);
-  return ntohs(bound.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
 }
 
 }  // namespace
@@ -128,7 +120,8 @@ unique_fd listen_at_port(listen_address& address) {
     const int on = 1;
     if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         ::bind(fd.get(), a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd.get(), SOMAXCONN) == 0) {
-      address.port = port_of(fd.get());
+      const auto bound = net::address::of_socket(fd.get(), false);
+      address.port = bound ? bound->port() : std::uint16_t{0};
       return fd;
     }
     error_number = errno;

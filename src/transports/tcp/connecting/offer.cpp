@@ -49,7 +49,7 @@ std::string read(const wireup_message& from, offer& into) {
 std::vector<address> plausible_addresses(const offer& o, const counterpart& who) {
   std::vector<address> all;
   for (const offered_address& one : o.where)
-    if (const auto a = address::of_offer(one); a && is_plausible(*a, who)) all.push_back(*a);
+    if (const auto a = address_of(one); a && is_plausible(*a, who)) all.push_back(*a);
   return all;
 }
 

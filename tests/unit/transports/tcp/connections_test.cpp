@@ -46,7 +46,7 @@ wireup_message offer_of(tcp::offer_head head, const std::vector<tcp::offered_add
 class raw_client {
  public:
   explicit raw_client(const wireup_message& offer) {
-    const auto to = tcp::address::of_offer(addresses_of(offer).front());
+    const auto to = tcp::address_of(addresses_of(offer).front());
     REQUIRE(to);
     fd_ = unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
     REQUIRE(::connect(fd_.get(), to->get(), to->size()) == 0);

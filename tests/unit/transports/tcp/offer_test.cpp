@@ -10,7 +10,7 @@ using namespace weft::transports::tcp;
 namespace {
 
 offered_address at(const char* host, std::uint16_t port) {
-  offered_address a = address::of_text(host)->to_offer();
+  offered_address a = to_offer(*address::of_text(host));
   a.port = port;
   return a;
 }
@@ -63,7 +63,7 @@ TEST_CASE("offer: only addresses of the peer's own host count") {
   who.hosts = {"198.51.100.2"};
   const auto far = plausible_addresses(says, who);
   REQUIRE(far.size() == 1);
-  CHECK(far.front().text() == address::of_offer(says.where[1])->text());
+  CHECK(far.front().text() == address_of(says.where[1])->text());
   who.hosts.clear();
   CHECK(plausible_addresses(says, who).size() == 1);  // the loopback: the peer is on this host
 }
