@@ -10,7 +10,7 @@ namespace weft::tests {
 class no_events : public wireup::manager_events, public wireup::channel_events {
  public:
   virtual ~no_events() = default;
-  wireup::channel_events& on_live(const wireup::channel_ptr&) override { return *this; }
+  wireup::channel_events& on_live(const wireup::channel_ptr&) noexcept override { return *this; }
   void on_wireup_message(const wireup::channel_ptr&, transports::wireup_message) override {}
   void on_ended(const wireup::channel_ptr&, const proto::ended&) override {}
   void on_notice(const std::string&) override {}

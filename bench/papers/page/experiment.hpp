@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The experiments of a paper, as bench/papers/*.json describe them: what to run, what to draw, the
-// paper's own values, and its claims. bench/README.md describes the format.
+// The experiments of a paper, as ../experiments/*.json describe them: what to run, what to draw,
+// the paper's own values, and its claims. ../README.md describes the format.
 #pragma once
 
 #include <array>

@@ -99,7 +99,7 @@ void control_plane::place_progress_threads() {
   });
 }
 
-wireup::channel_events& control_plane::on_live(const wireup::channel_ptr& c) {
+wireup::channel_events& control_plane::on_live(const wireup::channel_ptr& c) noexcept {
   if (c->carries_descriptors()) placement_.met(c.get(), c->peer().pid);
   return lanes_[c->lane()]->connections();
 }

@@ -68,7 +68,7 @@ class control_plane final : private wireup::manager_events {
 
  private:
   // manager_events
-  wireup::channel_events& on_live(const wireup::channel_ptr& c) override;
+  wireup::channel_events& on_live(const wireup::channel_ptr& c) noexcept override;
   void on_released(const wireup::channel& c) noexcept override { placement_.parted(&c); }
   void on_connection_request(std::uint64_t number,
                              std::unique_ptr<wireup::incoming_request> r) override;

@@ -11,8 +11,8 @@
 
 namespace weft::proto {
 
-/// One value from a channel's end to those of the operations: docs/architecture.md, "A peer dies in
-/// a call". Its copies do not throw: without memory the code has to do.
+/// One value from a channel's end to those of the operations: src/connections/README.md, "A peer
+/// dies in a call". Its copies do not throw: without memory the code has to do.
 struct ended {
   // Not explicit: `end({errc::closed, "it has left"})`.
   ended(errc e, std::string_view sentence = {}) noexcept : why(e) {

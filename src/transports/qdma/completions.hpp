@@ -33,6 +33,11 @@ class completions final : public runtime::second_queue {
   /// \throws weft::error (system) for want of memory for a second queue
   completions(copy_completion how, queue_memory& incoming, const queue_progress& progress,
               runtime::second_queue_reader* thread);
+  ~completions() {
+    if (thread_) thread_->serve(nullptr);
+  }
+  completions(const completions&) = delete;
+  completions& operator=(const completions&) = delete;
 
   bool direct() const noexcept { return !writer_; }
   bool empty() const noexcept { return ended_.empty(); }

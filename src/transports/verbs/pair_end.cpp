@@ -71,7 +71,7 @@ void pair::broke(std::string_view what) noexcept {
 }
 
 void pair::give_up(std::string_view why) noexcept {
-  if (open_for_work()) broke(why);
+  if (connected()) broke(why);
 }
 
 /// The control plane is first to say why a peer has ended: it left in good order, or has died.

@@ -37,7 +37,7 @@ class peer_channel final : public channel,
     virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
     virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
     /// As manager_events.
-    virtual channel_events& on_live(const std::shared_ptr<peer_channel>& who) = 0;
+    virtual channel_events& on_live(const std::shared_ptr<peer_channel>& who) noexcept = 0;
     /// It has ended, and the owner is to forget it. \param was the stage in which it ended
     /// \param notice for people; empty: there is nothing to say
     virtual void release(const std::shared_ptr<peer_channel>& who, stage was,

@@ -55,7 +55,7 @@ class coordinator_connection final : private channel_events, private manager_eve
   void on_wireup_message(const channel_ptr& c, transports::wireup_message m) override;
   void on_ended(const channel_ptr&, const proto::ended& how) override;
   // manager_events
-  channel_events& on_live(const channel_ptr&) override { return *this; }
+  channel_events& on_live(const channel_ptr&) noexcept override { return *this; }
   void on_channel(const channel_ptr& c, const failure& why);
   void send(transports::wireup_message p);
   void conclude(const failure& why);

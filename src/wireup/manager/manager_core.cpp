@@ -211,7 +211,8 @@ void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
 
 // --- channels --------------------------------------------------------------------------------
 
-channel_events& connection_manager::impl::on_live(const std::shared_ptr<peer_channel>& who) {
+channel_events& connection_manager::impl::on_live(
+    const std::shared_ptr<peer_channel>& who) noexcept {
   return events_.on_live(who);
 }
 

@@ -17,7 +17,7 @@ class manager_events {
  public:
   /// A channel is live. \return whom it reports to, unless it has been given another one
   /// (channel::report_to)
-  virtual channel_events& on_live(const channel_ptr& c) = 0;
+  virtual channel_events& on_live(const channel_ptr& c) noexcept = 0;
   /// A channel that was live has ended; its channel_events hear how.
   virtual void on_released(const channel&) noexcept {}
   /// A connection request has come to a listener. \param listener_number as open_listener returned

@@ -70,7 +70,7 @@ void device::lose(vpid v) noexcept {
   peers_.lose(v);
   // The parked chains fail at their next turn.
   for (std::uint32_t q = 0; q != queue_count; ++q)
-    for (run& r : runs_.take_parked({v, q})) add(std::move(r));
+    runs_.unpark({v, q}, [this](run r) { add(std::move(r)); });
   events_.for_each([this, v](counted_event& e) {
     if (std::find(e.depends_on.begin(), e.depends_on.end(), v) == e.depends_on.end()) return;
     miss(e, v);

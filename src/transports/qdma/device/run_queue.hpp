@@ -60,14 +60,13 @@ class run_queue {
     return true;
   }
   bool any_parked() const noexcept { return parked_runs_ != 0; }
-  /// All that wait there.
-  std::deque<run> take_parked(const destination& where) noexcept {
-    const auto at = parked_.find(where);
-    if (at == parked_.end()) return {};
-    std::deque<run> all = std::move(at->second);
-    parked_.erase(at);
-    parked_runs_ -= all.size();
-    return all;
+  /// Hands over all that wait there. Needs no memory.
+  template <class F>
+  void unpark(const destination& where, F f) noexcept {
+    const auto line = parked_.extract(where);
+    if (line.empty()) return;
+    parked_runs_ -= line.mapped().size();
+    for (run& r : line.mapped()) f(std::move(r));
   }
   /// Shows `try_again(first, where)` the first of each line, and the next one when it is true: then
   /// `left(run)` gets the one that has gone.
