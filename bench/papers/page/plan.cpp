@@ -143,7 +143,8 @@ std::filesystem::path default_papers() {
   if (const auto shared = own.parent_path() / "share/weft/papers"; is_directory(shared))
     return shared;
   for (auto folder = own; folder != folder.root_path(); folder = folder.parent_path())
-    if (const auto beside = folder / "bench/papers/experiments"; is_directory(beside)) return beside;
+    if (const auto beside = folder / "bench/papers/experiments"; is_directory(beside))
+      return beside;
   throw std::invalid_argument(
       fmt::format("the descriptions of experiments are neither in {} nor in a folder "
                   "bench/papers/experiments above {}; say "
