@@ -80,7 +80,7 @@ void withstand(int many, const std::string& mode) {
     const std::string said = j.launcher().output();
     CAPTURE(said);
     for (const std::string line :
-         {" was turned away: ", "somebody connected to the TCP transport"}) {
+         {" was turned away: ", "a process connected to the TCP transport"}) {
       CHECK(count(said, line) >= 1);
       CHECK(count(said, line) <= ranks);  // said once by each
     }

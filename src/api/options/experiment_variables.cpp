@@ -30,7 +30,7 @@ const std::vector<environment_variable>& experiment_variables() {
        "whether the beginning of such a message goes with the handshake: auto, yes, no",
        set_eager_data, [](const options& o) { return name_of(o.experimental.eager_data); }},
       {"WEFT_RENDEZVOUS_CHAINED_FIN", "experimental.chained",
-       "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
+       "whether the FIN after a get or put is chained to the copy: auto, yes, no", set_chained,
        [](const options& o) { return name_of(o.experimental.chained); }},
       {"WEFT_QDMA_COPY_COMPLETION", "experimental.qdma_copy_completion",
        "how qdma tells its own side of a copy's end: direct, one_queue, two_queues",

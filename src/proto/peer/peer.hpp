@@ -85,7 +85,7 @@ class alignas(64) peer final : public transports::frame_sink,
   /// Ends all operations with this peer: it is closed (errc::closed) or lost. Later operations end
   /// the same way at once. The peer's process knows already, or has died.
   void end(ended how) noexcept;
-  /// The same, by this side's decision: unless the peer is closed, its process is told.
+  /// The same, by this side's decision: unless the peer is closed, its process learns of it.
   void give_up(errc why, std::string_view detail) noexcept;
   /// Of the operations that were stopped, and the regions that end, and that wait for what only the
   /// peer can do, the first stop or end; else time_point::max().

@@ -40,7 +40,7 @@ std::string host_of_peer(const std::string& name) {
 
 std::string name_of_peer(int socket) {
   const auto there = net::address::of_socket(socket, true);
-  return there ? there->text() : "somebody";
+  return there ? there->text() : "an unknown address";
 }
 
 unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& port) {

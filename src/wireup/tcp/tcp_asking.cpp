@@ -160,7 +160,7 @@ void tcp_asking::read_challenge() {
 void tcp_asking::read_confirmation() {
   read(confirmation_, not_admitted, [](tcp_asking& self) {
     if (!self.prover_.confirmed_by(self.confirmation_))
-      return self.fail(errc::refused, "whoever listens there does not know the job's key");
+      return self.fail(errc::refused, "the process that listens there does not know the job's key");
     outcome passed;
     passed.medium = self.prover_.secret();
     passed.socket = unique_fd(self.socket_.release());

@@ -100,7 +100,7 @@ void socket_connector::go_on(socket_attempt& a) noexcept {
   if (n <= 0) return hung_up(a);
   a.heard_bytes += static_cast<std::size_t>(n);
   if (a.heard_bytes < sizeof a.heard) return;
-  if (!is_proven(who_, says_, a.heard)) return give_up(a, "it was somebody else");
+  if (!is_proven(who_, says_, a.heard)) return give_up(a, "another process listens there");
   const confirmation shown = confirm(who_, says_, a.heard);
   if (::send(a.fd.get(), &shown, sizeof shown, MSG_NOSIGNAL) != sizeof shown)
     return give_up(a, std::strerror(errno));
@@ -129,7 +129,7 @@ void socket_connector::give_up(socket_attempt& a, const char* why) noexcept {
 void socket_connector::hung_up(socket_attempt& a) noexcept {
   if (++a.to.tries == most_tries)
     return give_up(a,
-                   "it hung up: it has no file descriptor left (ulimit -n), or was somebody else");
+                   "it hung up: it has no file descriptor left (ulimit -n), or is another process");
   sockets_.remove(a.fd.get());
   later_.push_back(a.to);
   tried_.erase(a.self);
