@@ -363,19 +363,6 @@ class group {
                            root);
   }
 
-  // The steps of `barrier`, for bindings without coroutines. One barrier by steps at a time.
-
-  /// The requests of this process in step `k`: first `tell`, then `hear`; nothing: the barrier has
-  /// no step `k`.
-  /// \param failed ok, or the reason why the barrier fails. The reason is sent in all steps that
-  ///        are left, without `hear`
-  /// \throws weft::error  as a collective, in step 0
-  struct barrier_step;
-  std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
-  /// Checks the message of `hear`.
-  /// \throws weft::error the failure of the barrier in another process
-  static void check_heard(const received& what);
-
  private:
   task<void> all_to_all_counted(const_buffer out, std::span<const std::size_t> out_counts,
                                 mutable_buffer in, std::span<const std::size_t> in_counts,
@@ -388,11 +375,6 @@ class group {
 
   context* owner_;
   detail::communicator_ptr state_;
-};
-
-struct group::barrier_step {
-  send_request tell;
-  recv_request hear;
 };
 
 }  // namespace weft

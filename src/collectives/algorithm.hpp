@@ -34,6 +34,7 @@ struct arguments {
   peer_id root = 0;
   reduction how = {};
   std::unique_ptr<const part_sizes> parts = {};  ///< null: they are equal
+  std::uint64_t number = not_begun;              ///< of a call that has begun by flags
 };
 
 /// \throws std::bad_alloc
@@ -46,12 +47,17 @@ struct terms {
   terms(const collective_size& c, const group_shape& g) noexcept;
   /// The cost of one message.
   double message(double bytes) const noexcept;
+  /// Once by flags: an arrival, and the look at those of all.
+  double flags() const noexcept { return 0.1 + 0.03 * n; }
+  /// Rounds by slots. \param bytes of one rank
+  double rounds(double bytes) const noexcept;
 
   double n, log_n;   ///< ranks; log2 of them, rounded up
   double a, b, c;    ///< microseconds of a message, of each byte, of each reduced byte
   double m;          ///< bytes of one rank's part
   double handshake;  ///< microseconds more for a long message
   double share;      ///< m (n - 1) / n: what a ring moves of a buffer
+  double f;          ///< microseconds of each byte that crosses by way of a slot
   const group_shape& group;
 };
 

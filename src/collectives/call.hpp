@@ -22,6 +22,9 @@ struct collective_call {
   friend bool operator==(const collective_call&, const collective_call&) = default;
 };
 
+/// In place of the number of a call.
+inline constexpr std::uint64_t not_begun = ~std::uint64_t{0};
+
 /// For the tag of the call's messages: different for calls of different kinds, or that differ only
 /// in the root (modulo 512) or the algorithm, and for nearly all that differ only in the operation.
 /// Others are equal once in 512 times; then the sizes of the messages show it. 0: a barrier.

@@ -18,7 +18,7 @@ void collective::ending::throw_failure() {
 
 task<void> run(detail::communicator_ptr of, collective_call made, arguments with,
                algorithm_steps steps) {
-  const collective now = co_await begin(of, made);
+  const collective now = co_await begin(of, made, with.number);
   std::exception_ptr failure;
   try {
     co_await steps(now, with);

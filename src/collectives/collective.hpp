@@ -19,19 +19,24 @@ namespace weft::collectives {
 /// `run` (algorithm.hpp) does all of it.
 class collective {
  public:
-  collective(communicator& of, task_environment* where, const collective_call& made)
+  /// \param number     of a call that has begun before; not_begun: it begins
+  /// \param background members wait for what this one does later
+  collective(communicator& of, task_environment* where, const collective_call& made,
+             std::uint64_t number = not_begun, bool background = true)
       : of_(&of),
-        tag_{proto::message_tag(of.number(), of.begin(made), fingerprint(made))},
+        number_(number == not_begun ? of.begin(made) : number),
+        tag_{proto::message_tag(of.number(), number_, fingerprint(made))},
         where_(where) {
     if (!where_) return;
     back_to_ = where_->on;
-    where_->on = &of.engine().background();
+    if (background) where_->on = &of.engine().background();
   }
 
   communicator& of() const noexcept { return *of_; }
   peer_id rank() const noexcept { return of_->rank(); }
   peer_id size() const noexcept { return of_->size(); }
-  std::uint64_t sequence() const noexcept { return proto::sequence_of(tag_.value); }
+  /// The number of the call.
+  std::uint64_t number() const noexcept { return number_; }
   /// The rank at a distance of at most size(): (rank + d) mod size, without a division.
   peer_id at(std::int64_t d) const noexcept {
     const std::int64_t n = size();
@@ -60,6 +65,7 @@ class collective {
 
  private:
   communicator* of_;
+  std::uint64_t number_;
   tag tag_;
   task_environment* where_;
   executor* back_to_ = nullptr;
@@ -103,8 +109,10 @@ inline collective::ending collective::end(std::exception_ptr failure) const noex
 /// Awaited first. \throws weft::error: the group has failed before
 class begin {
  public:
-  begin(const detail::communicator_ptr& of, const collective_call& made) noexcept
-      : of_(*of), made_(made) {}
+  /// As `collective`.
+  begin(const detail::communicator_ptr& of, const collective_call& made,
+        std::uint64_t number = not_begun, bool background = true) noexcept
+      : of_(*of), made_(made), number_(number), background_(background) {}
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
@@ -113,12 +121,14 @@ class begin {
   }
   collective await_resume() const {
     of_.check();
-    return collective(of_, where_, made_);
+    return collective(of_, where_, made_, number_, background_);
   }
 
  private:
   communicator& of_;
   const collective_call made_;
+  const std::uint64_t number_;
+  const bool background_;
   task_environment* where_ = nullptr;
 };
 

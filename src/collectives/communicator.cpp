@@ -42,6 +42,7 @@ communicator::communicator(proto::messenger& m, std::uint64_t number, peer_id ra
       rank_(rank),
       shape_(shape),
       members_(std::move(members)),
+      flags_(shape.flags ? std::make_unique<group_flags>(*this) : nullptr),
       lineage_(std::make_shared<lineage>(lineage{number})) {
   const runtime::engine::holder hold(engine());
   if (!messenger_.groups().add(number_, *this))
@@ -189,6 +190,7 @@ void communicator::tell_members(const std::function<void(proto::peer&)>& tell) n
 void communicator::on_revoked(const revocation& what) noexcept {
   revoked_ = what;
   failed_.store(true, std::memory_order_release);
+  if (flags_) flags_->fail(what.why);
   tell_members([&](proto::peer& to) { pass_on(what, to); });
 }
 

@@ -16,6 +16,7 @@
 #include <weft/operations/messages.hpp>
 
 #include "collectives/call_log.hpp"
+#include "collectives/flags/group_flags.hpp"
 #include "collectives/select.hpp"
 #include "proto/groups/group_table.hpp"
 #include "proto/messenger/messenger.hpp"
@@ -56,6 +57,8 @@ class communicator final : public proto::revocable {
   peer_id rank() const noexcept { return rank_; }
   peer_id size() const noexcept { return shape_.ranks; }
   const group_shape& shape() const noexcept { return shape_; }
+  /// Null: the group has none.
+  group_flags* flags() const noexcept { return flags_.get(); }
   /// The peer number of a rank.
   peer_id member(peer_id rank) const noexcept { return members_.empty() ? rank : members_[rank]; }
   /// The reverse; nothing: that peer is no member.
@@ -71,11 +74,6 @@ class communicator final : public proto::revocable {
 
   /// This process begins a collective. \return its number: members begin them in one order
   std::uint64_t begin(const collective_call& c) noexcept { return calls_.begin(c); }
-  /// For `step` of a barrier by steps, of which one is under way at a time. \return its number
-  std::uint64_t begin_step(unsigned step) noexcept {
-    if (step == 0) stepwise_ = begin({});
-    return stepwise_;
-  }
   /// How many this process has begun.
   std::uint64_t begun() const noexcept { return calls_.begun(); }
   /// This member waits for a message of the group. Without the progress lock.
@@ -92,6 +90,15 @@ class communicator final : public proto::revocable {
   /// \param from peer number \throws weft::error (invalid_argument)
   [[noreturn]] void disagree(peer_id from, std::uint64_t tag, std::size_t came,
                              std::size_t expected);
+
+  /// As told by its flag, a member has called something else. \param rank the member
+  /// \throws weft::error (invalid_argument)
+  [[noreturn]] void disagree(peer_id rank, const proto::group_statement& theirs);
+
+  // --- for group_flags; progress lock held -------------------------------------------------------
+
+  void pass(peer_id rank, unique_fd file) noexcept;
+  void say_no_segment(peer_id rank) noexcept;
 
   // --- shrink -----------------------------------------------------------------------------------
   // Groups that descend from one group by `shrink` take their numbers from one sequence for each
@@ -144,6 +151,9 @@ class communicator final : public proto::revocable {
   void on_unexpected(proto::peer& from, std::uint64_t tag) noexcept override;
   void on_statement(peer_id from, const proto::group_statement& what) noexcept override;
   bool on_watch(std::uint64_t posted, bool last) noexcept override;
+  void on_descriptor(peer_id from, const unique_fd& file) noexcept override;
+  void on_not_passed(peer_id to) noexcept override;
+  void on_member_ended(peer_id who, errc why) noexcept override;
   void check_all();
   void make_places();
   void know(peer_id rank);
@@ -157,6 +167,7 @@ class communicator final : public proto::revocable {
   void contradict(peer_id who, std::uint64_t tag) noexcept;
   void contradict(proto::peer& who, std::uint64_t tag) noexcept;
   bool compare(proto::peer& from, std::uint64_t tag) noexcept;
+  bool watch_flags() noexcept;
   void note(const statement& s) noexcept;
   void revoke_for(const statement& theirs, const std::optional<collective_call>& own) noexcept;
   void say(proto::peer& to, proto::statement_use use, const statement& what) noexcept;
@@ -169,10 +180,11 @@ class communicator final : public proto::revocable {
   const group_shape shape_;
   const std::vector<peer_id> members_;
   call_log calls_;
-  std::uint64_t stepwise_ = 0;        // the barrier by steps
-  std::atomic<bool> watched_{false};  // there is a group_watch
-  bool idle_ = false;                 // its last look found no receive
-  std::atomic<bool> failed_{false};   // set before the posted receives are ended
+  const std::unique_ptr<group_flags> flags_;
+  std::optional<group_flags::missing_flag> missed_;  // when the group_watch looked last
+  std::atomic<bool> watched_{false};                 // there is a group_watch
+  bool idle_ = false;                                // its last look found no receive
+  std::atomic<bool> failed_{false};                  // set before the posted receives are ended
 
   // A place for each rank, from the first use on. Progress lock held; `known_` is read without it
   // once `checked_` is set.

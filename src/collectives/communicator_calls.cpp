@@ -28,7 +28,7 @@ void communicator::watch() noexcept {
 /// Tells every peer for which receives wait since then what this member has called. Messages of
 /// other calls may have come before this member made its own.
 bool communicator::on_watch(std::uint64_t posted, bool last) noexcept {
-  bool waiting = false, for_long = false;
+  bool waiting = watch_flags(), for_long = false;
   messenger_.table().for_each_posted([&](const detail::match_operation& m) {
     if (!m.tag.exact() || !proto::is_of_group(m.tag.value, number_)) return;
     waiting = true;
@@ -87,6 +87,10 @@ void communicator::on_statement(peer_id from, const proto::group_statement& what
     } catch (const std::bad_alloc&) {
       // It will be found to be lost.
     }
+    return;
+  }
+  if (what.use == statement_use::no_segment) {
+    if (const auto rank = rank_of(from); flags_ && rank) flags_->on_no_segment(*rank);
     return;
   }
   if (revoked_) return;

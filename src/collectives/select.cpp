@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "collectives/algorithm.hpp"
+#include "collectives/flags/group_flags.hpp"
 
 namespace weft::collectives {
 
@@ -28,6 +30,11 @@ terms::terms(const collective_size& size, const group_shape& g) noexcept
   b = cost.per_byte;
   c = cost.reduced_byte;
   handshake = cost.handshake;
+  f = cost.slot_byte;
+}
+
+double terms::rounds(double bytes) const noexcept {
+  return std::max(1.0, std::ceil(bytes / static_cast<double>(group_flags::long_slots.bytes)));
 }
 
 double terms::message(double bytes) const noexcept {

@@ -39,8 +39,11 @@ using forced_choices = std::array<std::uint8_t, kinds>;
 /// What all members of a group know of it, and agree on.
 struct group_shape {
   peer_id ranks = 1;
-  bool one_host = true;        ///< all share memory
-  forced_choices forced = {};  ///< of WEFT_COLLECTIVES
+  bool one_host = true;                                            ///< all share memory
+  forced_choices forced = {};                                      ///< of WEFT_COLLECTIVES
+  bool flags = one_host && ranks > 1 && ranks <= most_with_flags;  ///< it may have a flag segment
+
+  static constexpr peer_id most_with_flags = 256;
 };
 
 /// Parts of different sizes: each pair of members agrees on that of its own.
@@ -51,6 +54,7 @@ struct collective_size {
   kind what;
   std::uint64_t bytes;      ///< of one rank's part; of_parts
   bool commutative = true;  ///< of a reduction
+  std::size_t element = 1;  ///< bytes; of a reduction
 };
 
 /// The costs by which the choice is made, in microseconds: those of a message of no bytes, of the
@@ -61,6 +65,7 @@ struct cost_model {
   double handshake;
   double per_byte;
   double reduced_byte;
+  double slot_byte = 1.0 / 10'000;
 };
 cost_model model_of(const group_shape& g) noexcept;
 

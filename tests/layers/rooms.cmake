@@ -16,8 +16,9 @@ set(runtime
   "polling: descriptors trace sleep"
   "files: os sleep"
   "completion: os"
+  "flags: descriptors sleep | completion"
   "lock: os"
-  "progress: os trace sleep polling files completion lock")
+  "progress: os trace sleep polling files completion flags lock")
 # No part knows the messenger, which makes all of them: `calls` and `peer` take words for errors from its room. Parts of a
 # peer that call each other know each other in their sources.
 set(proto
@@ -33,7 +34,7 @@ set(proto
   "rma: support services connection | frames select"
   "groups: frames services | match peer"
   "calls: support frames services match | peer messenger"
-  "peer: support services match connection rendezvous eager | frames select rails rma calls messenger"
+  "peer: support services match connection rendezvous eager | frames select rails rma groups calls messenger"
   "messenger: frames services select match rma groups calls peer"
   "operations: peer | rma messenger"
   "streams: support frames services peer messenger | match")

@@ -100,11 +100,12 @@ TEST_CASE("every algorithm in the table of its collective gives right results wh
       c::forced_choices forced{};
       forced[k] = static_cast<std::uint8_t>(place + 1);
       const c::algorithm& how = c::table_of(what).algorithms[place];
+      if (how.name.starts_with("flags")) continue;  // simulated ranks share no memory
       int served = 0;
       for (const peer_id ranks : {1u, 2u, 3u, 5u, 8u, 13u})
         for (const std::size_t bytes : {8u, 104u, 4'096u, 200'008u}) {
           CAPTURE(c::name_of(what), how.name, ranks, bytes);
-          const c::group_shape shape{ranks, true, forced};
+          const c::group_shape shape{ranks, true, forced, false};
           const bool serves = !how.unfit({what, bytes}, shape);
           if (serves) CHECK(c::choose({what, bytes}, shape) == place);
           job all(net, ranks, forced);

@@ -35,7 +35,9 @@ void survey(const wishes& w, const std::function<void(const finding&)>& found) {
   for (const work& what : w.works)
     for (const peer_id ranks : w.ranks) {
       if (memory_of(what, ranks) > w.most_memory) continue;
-      const weft::collectives::group_shape shape{ranks, ranks <= w.machine.places.per_host()};
+      // Simulated ranks share no memory.
+      const weft::collectives::group_shape shape{
+          ranks, ranks <= w.machine.places.per_host(), {}, false};
       bool chosen = true;  // the first one
       for (const auto& by : weft::collectives::candidates({what.what, what.bytes}, shape)) {
         if (by.unfit) continue;

@@ -7,6 +7,7 @@
 
 #include <weft/error.hpp>
 #include <weft/transport/frame.hpp>
+#include <weft/transport/unique_fd.hpp>
 
 namespace weft::transports {
 
@@ -55,6 +56,12 @@ class frame_sink {
   /// The frame that was chained to a `get` or `put` has left. on_transferred follows, before any
   /// answer of the peer.
   virtual void on_chained([[maybe_unused]] std::uint64_t cookie) noexcept {}
+
+  /// The peer has passed a descriptor (link::pass). Called from within transport::note.
+  /// \param file any descriptor: checked here
+  /// \param what as the peer said
+  virtual void on_descriptor([[maybe_unused]] unique_fd file,
+                             [[maybe_unused]] std::uint32_t what) noexcept {}
 
   /// There is room again after `busy`.
   virtual void on_writable() noexcept = 0;

@@ -169,6 +169,16 @@ class link {
   /// \param what as `expose` or `expect` returned it
   virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
 
+  /// Passes a descriptor to the peer's process: frame_sink::on_descriptor there. It goes beside the
+  /// frames, in no order with them.
+  /// \param file a duplicate is passed
+  /// \param what says what it is for; the protocol's
+  /// \return false: the link reaches no descriptor table but this one, or none is left
+  virtual bool pass([[maybe_unused]] const unique_fd& file,
+                    [[maybe_unused]] std::uint32_t what) noexcept {
+    return false;
+  }
+
   /// True while frames that the link has taken still need this process to go on their way: they
   /// would be lost with it.
   virtual bool unwritten() const noexcept { return false; }

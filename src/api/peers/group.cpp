@@ -47,32 +47,6 @@ tag group::own_tag(tag t) const noexcept { return {proto::own_tag(state_->number
 
 std::vector<peer_id> group::lost() const { return state_->lost_members(); }
 
-std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc failed) const {
-  const peer_id me = rank();
-  const peer_id all = size();
-  const std::uint64_t number = state_->begin_step(k);
-  if (k == 0) state_->check();
-  const std::uint64_t distance = std::uint64_t{1} << k;
-  if (distance >= all) {
-    state_->ends(proto::barrier_tag(state_->number(), 0, number));
-    return {};
-  }
-  const auto ahead = peer_id((me + distance) % all), behind = peer_id((me + all - distance) % all);
-  const tag t{proto::barrier_tag(state_->number(), k, number)};
-  state_->waits();
-  return barrier_step{{state_->peer(ahead), t, const_buffer{}, detail::send_mode::signal,
-                       static_cast<std::uint64_t>(failed)},
-                      {nullptr, state_->peer(behind), t, mutable_buffer{}}};
-}
-
-void group::check_heard(const received& what) {
-  if (what.immediate == 0) return;
-  const bool closed = what.immediate == static_cast<std::uint64_t>(errc::closed);
-  throw error(closed ? errc::closed : errc::peer_lost,
-              fmt::format("rank {} says that the barrier has failed: a member {}", what.source,
-                          closed ? "has closed" : "is lost"));
-}
-
 void detail::check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_t elements,
                           const char* what) {
   check_equal(counts.size(), ranks, "the list of counts");

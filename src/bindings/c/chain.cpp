@@ -62,7 +62,7 @@ class chain final : detail::detached_task_owner {
 };
 
 int chain_op::post(weft_op* memory, weft_context& of, void* u,
-                   task<void> (*make)(void*, chain_result&), void* with) noexcept {
+                   task<void> (*make)(void*, chain_result&), void* with, bool ours) noexcept {
   static_assert(sizeof(chain_op) <= sizeof(weft_op) && alignof(chain_op) <= alignof(weft_op));
   static_assert(std::is_trivially_destructible_v<chain_op>);
   chain_op& op = *::new (static_cast<void*>(memory)) chain_op(of, u);
@@ -82,7 +82,7 @@ int chain_op::post(weft_op* memory, weft_context& of, void* u,
     return made;
   }
   const external_loop::progress_guard hold(of.external_loop);
-  op.waited = false;
+  op.waited = ours;
   if (op.now == stage::in_flight) return WEFT_OK;
   op.now = stage::told;
   return op.status == errc::ok ? WEFT_DONE : code_of(op.status);

@@ -36,8 +36,11 @@ class chain_op final : public op_head {
   }
 
   /// Starts the coroutine that `make(chain_result&)` returns, on this thread. \return as weft_send
+  /// \param ours weft_wait follows, and weft_poll of another thread must not report the operation
+  ///   before
   template <class Make>
-  static int post(weft_op* memory, weft_context& of, void* u, Make make) noexcept;
+  static int post(weft_op* memory, weft_context& of, void* u, Make make,
+                  bool ours = false) noexcept;
 
   /// Asks the coroutine to stop. Not under a progress_guard.
   void cancel() noexcept;
@@ -51,13 +54,14 @@ class chain_op final : public op_head {
 
  private:
   static int post(weft_op* memory, weft_context& of, void* u,
-                  task<void> (*make)(void*, chain_result&), void* with) noexcept;
+                  task<void> (*make)(void*, chain_result&), void* with, bool ours) noexcept;
 };
 
 template <class Make>
-int chain_op::post(weft_op* memory, weft_context& of, void* u, Make make) noexcept {
+int chain_op::post(weft_op* memory, weft_context& of, void* u, Make make, bool ours) noexcept {
   return post(
-      memory, of, u, [](void* m, chain_result& r) { return (*static_cast<Make*>(m))(r); }, &make);
+      memory, of, u, [](void* m, chain_result& r) { return (*static_cast<Make*>(m))(r); }, &make,
+      ours);
 }
 
 }  // namespace weft::c

@@ -9,38 +9,6 @@ namespace {
 
 constexpr peer_id first_non_rank = peer_id{1} << 31;
 
-/// Posts the operation, and waits for its end. \throws weft::error
-template <class Op, class Request>
-auto await(weft_context& ctx, const Request& r) {
-  weft_op memory;
-  if (Op::post(&memory, ctx, r, nullptr, true) == WEFT_OK) weft_wait(&memory, -1, nullptr);
-  const Op& ended = Op::in(head_of(&memory));
-  if (ended.status != errc::ok) throw error(ended.status, ended.explain());
-  return ended.take();
-}
-
-/// As group::barrier.
-void cross(weft_context& ctx) {
-  const group world = ctx.ctx.world();
-  unsigned k = 0;
-  std::optional<error> failure;
-  try {
-    for (; const auto step = world.step_of_barrier(k); ++k) {
-      await<send_op>(ctx, step->tell);
-      group::check_heard(await<recv_op>(ctx, step->hear));
-    }
-    return;
-  } catch (const error& e) {
-    failure = e;
-  }
-  while (const auto step = world.step_of_barrier(++k, failure->kind())) try {
-      await<send_op>(ctx, step->tell);
-    } catch (const error&) {
-      // That peer has gone, too.
-    }
-  throw *failure;
-}
-
 }  // namespace
 
 weft_peer* weft_context::handle_of(endpoint e) {
@@ -98,5 +66,12 @@ int weft_open_job(weft_context* ctx, const char* address, char* bound, size_t bo
 
 int weft_barrier(weft_context* ctx) {
   if (!ctx) return WEFT_INVALID_ARGUMENT;
-  return guarded(*ctx, [ctx] { cross(*ctx); });
+  return guarded(*ctx, [ctx] {
+    weft_op memory;
+    const auto barrier = [ctx](chain_result&) { return ctx->ctx.world().barrier(); };
+    if (chain_op::post(&memory, *ctx, nullptr, barrier, true) == WEFT_OK)
+      weft_wait(&memory, -1, nullptr);
+    const auto& ended = static_cast<const chain_op&>(head_of(&memory));
+    if (ended.status != errc::ok) throw error(ended.status, ended.explain());
+  });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -40,7 +41,9 @@ constexpr algorithm all_gather_algorithms[] = {
     {"bruck", [](const terms& t) { return t.log_n * t.a + (t.n - 1) * t.m * t.b * 1.5; },
      serves_always, in_frame<all_gather_bruck>},
     {"ring", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
-     in_frame<all_gather_ring>}};
+     in_frame<all_gather_ring>},
+    {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + (t.n + 1) * t.m * t.f; },
+     unfit_for_flags, by_flags<all_gather_by_flags>}};
 
 }  // namespace
 

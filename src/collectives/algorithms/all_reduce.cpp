@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "collectives/algorithms/data.hpp"
 #include "collectives/algorithms/folding.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -11,8 +14,8 @@ namespace {
 /// Exchanges with r xor 2^k. The way of short data: as `run` would do it, but in one coroutine,
 /// because the frame of a second one costs a good part of a short message.
 task<void> all_reduce_doubling(detail::communicator_ptr group, collective_call made,
-                               mutable_buffer data, reduction how) {
-  const collective c = co_await begin(group, made);
+                               mutable_buffer data, reduction how, std::uint64_t number) {
+  const collective c = co_await begin(group, made, number);
   std::exception_ptr failure;
   try {
     const folding f(c);
@@ -61,13 +64,24 @@ constexpr algorithm all_reduce_algorithms[] = {
      [](const terms& t) { return t.log_n * (t.a + t.m * t.b + t.m * t.c) + folded(t); },
      serves_always,
      [](detail::communicator_ptr&& of, const collective_call& made, arguments&& with) {
-       return all_reduce_doubling(std::move(of), made, with.out, std::move(with.how));
+       return all_reduce_doubling(std::move(of), made, with.out, std::move(with.how), with.number);
      }},
     {"rabenseifner",
-     [](const terms& t) { return 2 * t.log_n * t.a + t.share * (2 * t.b + t.c) + folded(t); },
+     [](const terms& t) {
+       double halves = 0;  // of the data, a half of that, ...
+       for (double k = 1; k <= t.log_n; ++k) halves += t.message(t.m / std::exp2(k));
+       return 2 * halves + t.share * t.c + folded(t);
+     },
      unfit_for_blocks, in_frame<all_reduce_rabenseifner>},
-    {"ring", [](const terms& t) { return 2 * (t.n - 1) * t.a + t.share * (2 * t.b + t.c); },
-     unfit_for_blocks, in_frame<all_reduce_ring>}};
+    {"ring", [](const terms& t) { return 2 * (t.n - 1) * t.message(t.m / t.n) + t.share * t.c; },
+     unfit_for_blocks, in_frame<all_reduce_ring>},
+    // Each rank reduces all operands.
+    {"flags", [](const terms& t) { return t.flags() + t.m * t.f + t.n * t.m * t.c; },
+     unfit_for_flags, by_flags<all_reduce_by_flags>},
+    // Each rank reduces a part of all operands.
+    {"flags_parts",
+     [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + t.m * (2 * t.f + t.c); },
+     unfit_for_flags, by_flags<all_reduce_in_parts>}};
 
 }  // namespace
 
@@ -80,7 +94,7 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::all_reduce(communicator_ptr of, mutable_buffer data, reduction how) {
-  const collective_size size{kind::all_reduce, data.size(), how.commutative};
+  const collective_size size{kind::all_reduce, data.size(), how.commutative, how.element};
   const std::uint16_t name = how.name;
   return perform(all_reduce_algorithms, std::move(of), size, {.out = data, .how = std::move(how)},
                  name);

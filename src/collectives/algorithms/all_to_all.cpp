@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -67,7 +68,9 @@ constexpr algorithm all_to_all_algorithms[] = {
      [](const collective_size& c, const group_shape& g) {
        return g.ranks < 3 ? "fewer than 3 ranks" : unfit_for_parts(c, g);
      },
-     in_frame<all_to_all_bruck>}};
+     in_frame<all_to_all_bruck>},
+    {"flags", [](const terms& t) { return t.rounds(t.n * t.m) * t.flags() + 2 * t.n * t.m * t.f; },
+     unfit_for_flags, by_flags<all_to_all_by_flags>}};
 
 }  // namespace
 

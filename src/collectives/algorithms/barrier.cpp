@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
-#include <iterator>
 
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft {
 
@@ -13,13 +13,13 @@ namespace {
 /// further on, so that after log2(n) steps each rank has heard from all, directly or not. By
 /// signals, which pass messages that no receive has taken. In one coroutine, as
 /// all_reduce_doubling.
-task<void> disseminate(detail::communicator_ptr group) {
-  const collective c = co_await begin(group, collective_call{});  // its words are constants
+task<void> disseminate(detail::communicator_ptr group, collective_call made, std::uint64_t number) {
+  const collective c = co_await begin(group, made, number);
   communicator& of = c.of();
   std::exception_ptr failure;
   try {
     for (unsigned k = 0; (std::uint64_t{1} << k) < c.size(); ++k) {
-      const tag t{proto::barrier_tag(of.number(), k, c.sequence())};
+      const tag t{proto::barrier_tag(of.number(), k, c.number())};
       const std::int64_t distance = std::int64_t{1} << k;
       const send_request tell{of.peer(c.at(distance)), t, const_buffer{},
                               detail::send_mode::signal};
@@ -35,9 +35,11 @@ task<void> disseminate(detail::communicator_ptr group) {
 
 constexpr algorithm barrier_algorithms[] = {
     {"dissemination", [](const terms& t) { return t.log_n * t.a; }, serves_always,
-     [](detail::communicator_ptr&& of, const collective_call&, arguments&&) {
-       return disseminate(std::move(of));
-     }}};
+     [](detail::communicator_ptr&& of, const collective_call& made, arguments&& with) {
+       return disseminate(std::move(of), made, with.number);
+     }},
+    {"flags", [](const terms& t) { return t.flags(); }, unfit_for_flags,
+     by_flags<barrier_by_flags>}};
 
 }  // namespace
 
@@ -45,10 +47,9 @@ constinit const collective_table barrier_table{"barrier", {}, barrier_algorithms
 
 }  // namespace collectives
 
-/// The only entry, without arguments: the shortest call.
 task<void> detail::barrier(communicator_ptr of) {
-  static_assert(std::size(collectives::barrier_algorithms) == 1, "then perform has to choose");
-  return collectives::disseminate(std::move(of));
+  return collectives::perform(collectives::barrier_algorithms, std::move(of),
+                              {collectives::kind::barrier, 0}, {});
 }
 
 peer_id detail::rank_in(const collectives::communicator& of) noexcept { return of.rank(); }

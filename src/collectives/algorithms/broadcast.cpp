@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -119,7 +120,10 @@ constexpr algorithm broadcast_algorithms[] = {
        if (const char* const why = unfit_for_two(c, g)) return why;
        return c.bytes < g.ranks ? "fewer bytes than ranks" : nullptr;
      },
-     in_frame<broadcast_scatter_all_gather>}};
+     in_frame<broadcast_scatter_all_gather>},
+    // The root fills a slot while the others empty the one before it.
+    {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f; }, unfit_for_flags,
+     by_flags<broadcast_by_flags>}};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <weft/coro/scope.hpp>
 
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -113,15 +114,18 @@ task<void> scatter_linear(collective c, const arguments& with) {
 }
 
 double of_tree(const terms& t) { return t.log_n * t.a + (t.n - 1) * t.m * t.b * 1.5; }
+double of_flags(const terms& t) { return t.rounds(t.m) * t.flags() + t.n * t.m * t.f; }
 double of_root(const terms& t) { return (t.n - 1) * (t.a / 4 + t.m * t.b) + t.a; }
 
 // Linear: the root with every rank at once. First, as it serves parts of different sizes, too.
 constexpr algorithm gather_algorithms[] = {
     {"linear", of_root, serves_always, in_frame<gather_linear>},
-    {"binomial", of_tree, unfit_for_parts, in_frame<gather_binomial>}};
+    {"binomial", of_tree, unfit_for_parts, in_frame<gather_binomial>},
+    {"flags", of_flags, unfit_for_flags, by_flags<gather_by_flags>}};
 constexpr algorithm scatter_algorithms[] = {
     {"linear", of_root, serves_always, in_frame<scatter_linear>},
-    {"binomial", of_tree, unfit_for_parts, in_frame<scatter_binomial>}};
+    {"binomial", of_tree, unfit_for_parts, in_frame<scatter_binomial>},
+    {"flags", of_flags, unfit_for_flags, by_flags<scatter_by_flags>}};
 
 }  // namespace
 

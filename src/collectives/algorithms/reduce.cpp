@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -73,7 +74,14 @@ constexpr algorithm reduce_algorithms[] = {
     {"binomial", [](const terms& t) { return t.log_n * (t.a + t.m * (t.b + t.c)); }, serves_always,
      in_frame<reduce_binomial>},
     {"ring", [](const terms& t) { return 2 * (t.n - 1) * t.a + t.share * (2 * t.b + t.c); },
-     unfit_for_blocks, in_frame<reduce_ring>}};
+     unfit_for_blocks, in_frame<reduce_ring>},
+    // The root reduces all operands.
+    {"flags", [](const terms& t) { return t.flags() + t.m * t.f + t.n * t.m * t.c; },
+     unfit_for_flags, by_flags<reduce_by_flags>},
+    // Each rank reduces a part of all operands.
+    {"flags_parts",
+     [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + t.m * (2 * t.f + t.c); },
+     unfit_for_flags, by_flags<reduce_in_parts>}};
 
 }  // namespace
 
@@ -88,7 +96,7 @@ using namespace collectives;
 task<void> detail::reduce(communicator_ptr of, const_buffer mine, mutable_buffer result,
                           reduction how, peer_id root) {
   if (of->rank() == root) check_apart(kind::reduce, mine, result, result.data());
-  const collective_size size{kind::reduce, mine.size(), how.commutative};
+  const collective_size size{kind::reduce, mine.size(), how.commutative, how.element};
   const std::uint16_t name = how.name;
   return perform(reduce_algorithms, std::move(of), size, {mine, result, root, std::move(how)},
                  name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/algorithms/data.hpp"
+#include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
 
@@ -25,7 +26,10 @@ task<void> scan_doubling(collective c, const arguments& with) {
 
 constexpr algorithm scan_algorithms[] = {
     {"recursive_doubling", [](const terms& t) { return t.log_n * (t.a + t.m * (t.b + t.c)); },
-     serves_always, in_frame<scan_doubling>}};
+     serves_always, in_frame<scan_doubling>},
+    {"flags",
+     [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f + t.n * t.m * t.c; },
+     unfit_for_flags, by_flags<scan_by_flags>}};
 
 }  // namespace
 
@@ -38,7 +42,7 @@ namespace weft {
 using namespace collectives;
 
 task<void> detail::scan(communicator_ptr of, mutable_buffer data, reduction how) {
-  const collective_size size{kind::scan, data.size(), how.commutative};
+  const collective_size size{kind::scan, data.size(), how.commutative, how.element};
   const std::uint16_t name = how.name;
   return perform(scan_algorithms, std::move(of), size, {.out = data, .how = std::move(how)}, name);
 }

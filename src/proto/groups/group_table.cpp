@@ -2,7 +2,9 @@
 #include "proto/groups/group_table.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "proto/match/match.hpp"
 #include "proto/peer/peer_registry.hpp"
@@ -21,14 +23,16 @@ revocation revocation::unpack(std::uint64_t word) noexcept {
 /// A peer that says much loses what it said first; when all together have said too much, the oldest
 /// goes.
 template <class Entry>
-void group_table::keep(std::deque<Entry>& of_all, const Entry& e) noexcept {
+void group_table::keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
+                       std::size_t limit_of_one) noexcept {
   const auto of_it = [&](const Entry& other) { return other.from == e.from; };
-  if (std::count_if(of_all.begin(), of_all.end(), of_it) >= std::ptrdiff_t{most_of_one})
+  if (std::count_if(of_all.begin(), of_all.end(), of_it) >=
+      static_cast<std::ptrdiff_t>(limit_of_one))
     of_all.erase(std::find_if(of_all.begin(), of_all.end(), of_it));
-  else if (of_all.size() == most_said)
+  else if (of_all.size() == limit)
     of_all.pop_front();
   try {
-    of_all.push_back(e);
+    of_all.push_back(std::move(e));
   } catch (const std::bad_alloc&) {
     // Its neighbours in the group say it, too.
   }
@@ -42,6 +46,9 @@ bool group_table::add(std::uint64_t group, revocable& who) {
   for (const early_statement& s : statements_)
     if (s.group == group && who.has_member(s.from)) who.on_statement(s.from, s.what);
   std::erase_if(statements_, [&](const early_statement& s) { return s.group == group; });
+  for (const early_descriptor& d : descriptors_)
+    if (d.group == group && who.has_member(d.from)) who.on_descriptor(d.from, d.file);
+  std::erase_if(descriptors_, [&](const early_descriptor& d) { return d.group == group; });
   if (of_member == said_.end()) {
     peers_.for_each([&](peer& p) {
       for (inbound_message* in = p.unexpected.own.first; in; in = in->of_peer_after)
@@ -80,16 +87,96 @@ void group_table::on_revocation(peer_id from, std::uint64_t group,
     return;
   }
   if (find_said(group, from)) return;
-  keep(said_, {group, what, from});
+  keep(said_, entry{group, what, from}, most_said, most_of_one);
 }
 
 void group_table::on_statement(peer_id from, std::uint64_t group,
                                const group_statement& what) noexcept {
   if (revocable* const known = find(group)) {
     if (known->has_member(from)) known->on_statement(from, what);
-  } else if (what.use == statement_use::tells || what.use == statement_use::lost) {
-    keep(statements_, {group, what, from});
+  } else if (what.use != statement_use::asks && what.use != statement_use::contradicts) {
+    keep(statements_, early_statement{group, what, from}, most_said, most_of_one);
   }
+}
+
+void group_table::pass(peer& to, std::uint64_t group, unique_fd file) noexcept {
+  if (to.connection().is_open()) return pass_now(to, group, file);
+  try {
+    if (file && !to.has_ended()) {
+      passing_.push_back({group, std::move(file), &to});
+      return to.connection().want_link();
+    }
+  } catch (const std::bad_alloc&) {
+    // It is as if there were no descriptor.
+  }
+  if (revocable* const known = find(group)) known->on_not_passed(to.id());
+}
+
+void group_table::pass_now(peer& to, std::uint64_t group, const unique_fd& file) noexcept {
+  const bool passed = file && to.connection().link()->pass(file, static_cast<std::uint32_t>(group));
+  if (passed) return;
+  if (revocable* const known = find(group)) known->on_not_passed(to.id());
+}
+
+void group_table::on_opened(peer& to) noexcept {
+  for (std::size_t i = 0; i < passing_.size();) {
+    if (passing_[i].to != &to) {
+      ++i;
+      continue;
+    }
+    const passing one = std::move(passing_[i]);
+    passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(i));
+    pass_now(to, one.group, one.file);
+  }
+}
+
+void group_table::on_descriptor(peer_id from, std::uint64_t group, unique_fd file) noexcept {
+  if (revocable* const known = find(group)) {
+    if (known->has_member(from)) known->on_descriptor(from, file);
+    return;
+  }
+  keep(descriptors_, early_descriptor{group, std::move(file), from}, most_descriptors,
+       most_descriptors_of_one);
+}
+
+namespace {
+
+/// Frees itself.
+class ended_member final : public operation {
+ public:
+  ended_member(const protocol_services& s, group_table& all, const peer& who) noexcept
+      : operation([](operation& op) noexcept {
+          const std::unique_ptr<ended_member> self(static_cast<ended_member*>(&op));
+          const runtime::engine::holder hold(self->services_.engine);
+          if (!self->services_.ending) self->all_.tell_ended(self->who_, self->why_);
+        }),
+        services_(s),
+        all_(all),
+        who_(who.id()),
+        why_(who.why()) {
+    on = &s.engine.background();
+  }
+
+ private:
+  const protocol_services& services_;
+  group_table& all_;
+  const peer_id who_;
+  const errc why_;
+};
+
+}  // namespace
+
+void group_table::on_ended(const peer& who) noexcept {
+  std::erase_if(passing_, [&](const passing& p) { return p.to == &who; });
+  const auto has_it = [&](const auto& g) { return g.second->has_member(who.id()); };
+  if (services_.ending || std::none_of(groups_.begin(), groups_.end(), has_it)) return;
+  if (auto* const later = new (std::nothrow) ended_member(services_, *this, who))
+    services_.engine.end_unposted(*later, errc::ok);
+}
+
+void group_table::tell_ended(peer_id who, errc why) noexcept {
+  for (const auto& [number, group] : groups_)
+    if (group->has_member(who)) group->on_member_ended(who, why);
 }
 
 void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {

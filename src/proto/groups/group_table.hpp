@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
+#include <vector>
 
 #include <weft/error.hpp>
 #include <weft/message.hpp>
@@ -69,7 +70,8 @@ enum class statement_use : std::uint8_t {
   tells = 1,    ///< why the group will be revoked
   asks,         ///< the sender has waited for long
   contradicts,  ///< the receiver's message is of another call
-  lost          ///< a member is lost: the first word names it
+  lost,         ///< a member is lost: the first word names it
+  no_segment    ///< the group has no flag segment, as far as the sender knows
 };
 constexpr std::uint64_t statement_tag(std::uint64_t group, statement_use use) noexcept {
   return revoke_tag(group) - static_cast<std::uint64_t>(use);
@@ -82,7 +84,7 @@ constexpr bool is_revocation(std::uint64_t tag) noexcept {
 }
 constexpr bool is_statement(std::uint64_t tag) noexcept {
   return is_group_signal(tag) && (tag & call_mask) < call_mask &&
-         (tag & call_mask) >= (statement_tag(0, statement_use::lost) & call_mask);
+         (tag & call_mask) >= (statement_tag(0, statement_use::no_segment) & call_mask);
 }
 constexpr std::uint64_t group_of(std::uint64_t tag) noexcept {
   return tag >> bits_below_group & group_mask;
@@ -135,6 +137,12 @@ class revocable {
   /// (match_operation::posted_at) \param last it does not look again
   /// \return whether it has to look again
   virtual bool on_watch(std::uint64_t posted, bool last) noexcept = 0;
+  /// A member has passed a descriptor of its flag segment. \param file checked here
+  virtual void on_descriptor(peer_id from, const unique_fd& file) noexcept = 0;
+  /// The descriptor that was for that member cannot be passed.
+  virtual void on_not_passed(peer_id to) noexcept = 0;
+  /// The connection to a member has ended a moment ago. May revoke.
+  virtual void on_member_ended(peer_id who, errc why) noexcept = 0;
 
  protected:
   ~revocable() = default;
@@ -175,6 +183,15 @@ class group_table {
     if (revocable* const group = find(group_of(tag))) group->on_unexpected(from, tag);
   }
   void on_statement(peer_id from, std::uint64_t group, const group_statement& what) noexcept;
+  /// Passes the descriptor of a group's flag segment to a peer, once there is a link.
+  /// \param file not to be the disposal's; null: none is left
+  void pass(peer& to, std::uint64_t group, unique_fd file) noexcept;
+  /// That peer can be reached from now on.
+  void on_opened(peer& to) noexcept;
+  void on_descriptor(peer_id from, std::uint64_t group, unique_fd file) noexcept;
+  /// The groups learn of it in a moment: a peer ends in the middle of other work.
+  void on_ended(const peer& who) noexcept;
+  void tell_ended(peer_id who, errc why) noexcept;
   /// A peer revokes.
   void on_revocation(peer_id from, std::uint64_t group, const revocation& what) noexcept;
 
@@ -189,13 +206,27 @@ class group_table {
     group_statement what;
     peer_id from;
   };
+  struct early_descriptor {
+    std::uint64_t group;
+    unique_fd file;
+    peer_id from;
+  };
+  struct passing {
+    std::uint64_t group;
+    unique_fd file;
+    const peer* to;
+  };
+  static constexpr std::size_t most_descriptors = 16;
+  static constexpr std::size_t most_descriptors_of_one = 4;
   static constexpr std::size_t most_revoked = 256;
   static constexpr std::size_t most_said = 128;  // by all peers
   static constexpr std::size_t most_of_one = 32;
 
   const entry* find_said(std::uint64_t group, peer_id from) const noexcept;
   template <class Entry>
-  static void keep(std::deque<Entry>& of_all, const Entry& e) noexcept;
+  static void keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
+                   std::size_t limit_of_one) noexcept;
+  void pass_now(peer& to, std::uint64_t group, const unique_fd& file) noexcept;
 
   const protocol_services& services_;
   const peer_registry& peers_;
@@ -203,7 +234,9 @@ class group_table {
   std::array<entry, most_revoked> revoked_{};
   std::size_t revocations_ = 0;             // all that there were
   std::deque<entry> said_;                  // the oldest first
-  std::deque<early_statement> statements_;  // of the uses `tells` and `lost`
+  std::deque<early_statement> statements_;  // but for those that ask, or contradict
+  std::deque<early_descriptor> descriptors_;
+  std::vector<passing> passing_;  // they wait for a link
 };
 
 }  // namespace weft::proto

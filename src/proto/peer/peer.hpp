@@ -116,6 +116,7 @@ class alignas(64) peer final : public transports::frame_sink,
   std::uint64_t under_way() const noexcept override { return receiver_.under_way(); }
   void on_transferred(std::uint64_t cookie, bool well) noexcept override;
   void on_chained(std::uint64_t cookie) noexcept override;
+  void on_descriptor(unique_fd file, std::uint32_t what) noexcept override;
   void on_writable() noexcept override;
   void on_broken(errc why) noexcept override;
   /// As place and on_frame, for a new fragment over one of several links.

@@ -13,6 +13,7 @@
 
 #include "proto/calls/call_table.hpp"
 #include "proto/frames/connector.hpp"
+#include "proto/groups/group_table.hpp"
 #include "proto/peer/peer.hpp"
 #include "proto/peer/peer_upkeep.hpp"
 #include "proto/peer/protocol_tables.hpp"
@@ -32,6 +33,11 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
   sender_.opened();
   writer_.flow().set_credit(credit);
   on_writable();
+  tables_.groups.on_opened(*this);
+}
+
+void peer::on_descriptor(unique_fd file, std::uint32_t what) noexcept {
+  tables_.groups.on_descriptor(id(), what, std::move(file));
 }
 
 void peer::connect() noexcept { tables_.connections->connect(*this); }
@@ -81,6 +87,7 @@ void peer::end(ended how) noexcept {
   unexpected_queue::begin_sweep(unexpected);
   if (!receiver_.sweep(messages_per_pass)) tables_.upkeep.add_to_sweep(*this);
   for (operation* op : std::exchange(closings, {})) engine_.end(*op);
+  tables_.groups.on_ended(*this);
 }
 
 detail::time_point peer::oldest_stop() const noexcept {

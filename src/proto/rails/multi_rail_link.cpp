@@ -372,6 +372,12 @@ bool multi_rail_link::holds_for(std::uint64_t receiver_id) const noexcept {
          });
 }
 
+bool multi_rail_link::pass(const unique_fd& file, std::uint32_t what) noexcept {
+  return std::any_of(rails_.begin(), rails_.end(), [&](const auto& l) {
+    return l->now == rail::state::open && l->out->pass(file, what);
+  });
+}
+
 void multi_rail_link::let_go() noexcept {
   fragments_again_.clear();
   for (const auto& l : rails_) {

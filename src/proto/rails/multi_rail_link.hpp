@@ -83,6 +83,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   bool holds() const noexcept override;
   bool holds_for(std::uint64_t receiver_id) const noexcept override;
   void let_go() noexcept override;
+  bool pass(const unique_fd& file, std::uint32_t what) noexcept override;
   // The memory of a message is read through one place only, and must not depend on one rail.
   transports::post get(transports::scatter, remote_address, std::size_t,
                        std::uint64_t) noexcept override {
@@ -121,6 +122,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
                          std::uint32_t already) noexcept override;
     bool on_frame(const frame_header& header, const frame_extension* extension,
                   const std::byte* payload) noexcept override;
+    void on_descriptor(unique_fd file, std::uint32_t what) noexcept override;
     void on_writable() noexcept override;
     void on_broken(errc why) noexcept override;
 

@@ -134,6 +134,10 @@ void multi_rail_link::rail::on_writable() noexcept {
   in.go_on();
 }
 
+void multi_rail_link::rail::on_descriptor(unique_fd file, std::uint32_t what) noexcept {
+  in.peer_.on_descriptor(std::move(file), what);
+}
+
 void multi_rail_link::rail::on_broken(errc why) noexcept {
   in.give_up(*this);
   if (why == errc::protocol_error) return in.peer_.on_broken(why);

@@ -23,7 +23,7 @@ namespace {
 constexpr int most_heard_at_once = 64;
 
 struct bell_name {
-  explicit bell_name(const std::array<std::uint64_t, 2>& name) {
+  explicit bell_name(const std::array<std::uint64_t, 2>& name) noexcept {
     at.sun_family = AF_UNIX;
     // The first byte is zero: the name is abstract, outside the file system.
     const auto end = fmt::format_to(at.sun_path + 1, "weft-bell-{:016x}{:016x}", name[0], name[1]);
@@ -100,6 +100,18 @@ wakeup_sender::wakeup_sender(const wakeup_address& to) : secret_(to.secret), fd_
 void wakeup_sender::ring() noexcept {
   const int saved = errno;
   while (::send(fd_.get(), &secret_, sizeof secret_, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+         errno == EINTR) {
+  }
+  errno = saved;
+}
+
+any_wakeup_sender::any_wakeup_sender() : fd_(new_socket()) {}
+
+void any_wakeup_sender::ring(const wakeup_address& to) noexcept {
+  const bell_name there(to.name);
+  const int saved = errno;
+  while (::sendto(fd_.get(), &to.secret, sizeof to.secret, MSG_DONTWAIT | MSG_NOSIGNAL, there.get(),
+                  there.size) < 0 &&
          errno == EINTR) {
   }
   errno = saved;

@@ -48,6 +48,19 @@ class wakeup_receiver {
   std::shared_ptr<disposal> disposal_ = std::make_shared<disposal>();
 };
 
+/// Rings any receiver, by its address: for rings that are rare, to many. Move-only.
+class any_wakeup_sender {
+ public:
+  /// \throws weft::error (system) when the kernel gives no socket
+  any_wakeup_sender();
+
+  /// As wakeup_sender::ring. No effect if no process listens there. Any thread.
+  void ring(const wakeup_address& to) noexcept;
+
+ private:
+  unique_fd fd_;
+};
+
 /// One process's sender of rings to one wake-up receiver. Move-only.
 class wakeup_sender {
  public:

@@ -144,7 +144,8 @@ void caller_loop::sleep() noexcept {
   core_.caller.polls = true;
   gate_.disarm_caller(slept.told != 0);
   core_.end_due_timers();
-  if (slept.told != 0 && !core_.completions.has_for_caller() && !core_.pollables.any_has_work())
+  if (slept.told != 0 && !core_.completions.has_for_caller() && !core_.pollables.any_has_work() &&
+      !core_.flags.any_has_come())
     core_.counters.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
   core_.leave_as_caller();
 }

@@ -82,6 +82,18 @@ void engine::cancel(detail::fd_wait& w) noexcept {
   if (core_.waits.cancel(w)) core_.ring_for_waits();
 }
 
+bool engine::start(flag_operation& op) noexcept {
+  const holder hold(*this);
+  if (!core_.flags.add(op)) return true;
+  pending(op);
+  return false;
+}
+
+void engine::cancel(flag_operation& op) noexcept {
+  const holder hold(*this);
+  core_.flags.cancel(op);
+}
+
 void engine::close_waits() noexcept {
   {
     const holder hold(*this);

@@ -48,6 +48,7 @@ namespace weft::runtime {
 class engine final : public own_services,
                      public detail::timer_service,
                      public detail::fd_wait_service,
+                     public flag_wait_service,
                      public executor,
                      public detail::run_loop {
  public:
@@ -271,6 +272,12 @@ class engine final : public own_services,
   // fd_wait_service. Without a progress thread, waits end while a thread polls or sleeps in run().
   errc start(detail::fd_wait& w) noexcept override;
   void cancel(detail::fd_wait& w) noexcept override;
+
+  // flag_wait_service
+  bool start(flag_operation& op) noexcept override;
+  void cancel(flag_operation& op) noexcept override;
+  /// Progress lock held.
+  flag_waits& flags() noexcept { return core_.flags; }
 
   // --- the loops ---------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@
 #include "runtime/completion/background_executor.hpp"
 #include "runtime/completion/completion_queue.hpp"
 #include "runtime/completion/timer_queue.hpp"
+#include "runtime/flags/flag_waits.hpp"
 #include "runtime/lock/progress_lock.hpp"
 #include "runtime/os/clock.hpp"
 #include "runtime/polling/pass_step.hpp"
@@ -89,7 +90,8 @@ class progress_core final {
 
   /// Polls all pollables once. \return how many events were handled
   unsigned pass() noexcept {
-    const unsigned events = pollables.poll();
+    unsigned events = pollables.poll();
+    if (flags.any()) events += flags.poll();
     if (++passes_ % passes_between_clocks == 0) [[unlikely]]
       end_due_timers();
     return events;
@@ -201,6 +203,7 @@ class progress_core final {
   background_executor background{*this};
   completion_queue completions{&background};
   pollable_set pollables;
+  flag_waits flags{completions};
   timer_queue timers{completions};
   caller_state caller;
   bool wakeup_deferred = false;  ///< a frame was sent inside a pass, and rang no bell
@@ -247,6 +250,7 @@ class progress_core final {
 // In this header because every completion calls it.
 inline void compute_phase::end() noexcept {
   core_.bell.disarm_computing();
+  core_.flags.withdraw();
   stop_listening();
   if (predictor_.has_begun()) [[unlikely]]
     predictor_.end(core_.now());

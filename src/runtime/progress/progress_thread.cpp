@@ -226,6 +226,7 @@ unsigned progress_thread::poll_for_caller() noexcept {
       core_.leave();
       break;
     }
+    core_.flags.withdraw();
     ++passes;
     if (core_.rings_soon) core_.wake_peers();
     unsigned events = core_.pass();

@@ -11,6 +11,7 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
   if (own.poll() != 0) until_wake_ = shortest_until_wake;
   core_.dispatch_ready(own);
   core_.caller.asleep.store(true, std::memory_order_seq_cst);
+  core_.flags.announce(true);
   core_.bell.arm_asleep();
   if (!core_.has_progress_thread) core_.waits.take_up(own.set());
   const bool is_over = over && over(argument);  // before the flush: it may send
@@ -18,7 +19,8 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
   core_.end_due_timers();
   // Another thread's pass may have ended operations since this thread's, and saw no thread to wake.
   const bool work = is_over || core_.completions.has_for_caller() ||
-                    core_.pollables.any_has_work() || core_.waits.has_ended();
+                    core_.pollables.any_has_work() || core_.flags.any_has_come() ||
+                    core_.waits.has_ended();
   const time_point deadline = std::min(core_.timers.deadline(), rings_again());
   if (work) {
     disarm_caller(false);
@@ -34,6 +36,7 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
 void sleep_gate::disarm_caller(bool told) noexcept {
   core_.caller.asleep.store(false, std::memory_order_relaxed);
   core_.bell.disarm_asleep();
+  core_.flags.withdraw();
   if (told) until_wake_ = shortest_until_wake;
   core_.note_state();
   core_.dispatch_ready(*core_.caller_reactor);
@@ -41,8 +44,10 @@ void sleep_gate::disarm_caller(bool told) noexcept {
 
 std::optional<time_point> sleep_gate::arm_progress_thread(bool computes) noexcept {
   if (computes) {
+    core_.flags.announce(false);
     core_.phase.listen();
-    const bool work = core_.pollables.any_has_work() || core_.completions.has_background();
+    const bool work = core_.pollables.any_has_work() || core_.flags.any_has_come() ||
+                      core_.completions.has_background();
     if (!work) {
       core_.pollables.arm();
       core_.progress_reactor->watch_handles();

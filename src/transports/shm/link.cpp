@@ -241,6 +241,10 @@ unsigned ring_link::help() noexcept {
 
 /// A receiver that has read anything that the application writes there from now on sees this word,
 /// too (ring_receiver::withdrawn).
+bool ring_link::pass(const unique_fd& file, std::uint32_t what) noexcept {
+  return !broken_ && pair_.pass(file, what);
+}
+
 void ring_link::let_go() noexcept {
   pair_.owner().copies().end_all_of(pair_);
   if (!exposed_.empty()) pair_.owner().exposes_nothing(*this);

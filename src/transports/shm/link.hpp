@@ -32,6 +32,7 @@ class alignas(line) ring_link final : public link {
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;
+  bool pass(const unique_fd& file, std::uint32_t what) noexcept override;
   bool unconsumed() const noexcept override;
   bool wake_peer() noexcept override;
   bool acts_on_ends() const noexcept override { return doorbell_->acts_on_ends(); }

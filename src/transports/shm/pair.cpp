@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/pair.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/uio.h>
@@ -281,11 +282,27 @@ std::optional<remote_address> pair::expose(const_buffer data) noexcept {
   return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
 }
 
+bool pair::pass(const unique_fd& file, std::uint32_t what) noexcept {
+  unique_fd copy(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy) return false;
+  try {
+    wireup_message p = pack({note_kind::passed, 0, 0, what});
+    p.fds.push_back(std::move(copy));
+    who_.tell(std::move(p));
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 void pair::note(wireup_message p) noexcept {
   region_note note;
   if (p.bytes.size() != sizeof note) return;
   std::memcpy(&note, p.bytes.data(), sizeof note);
   switch (note.kind) {
+    case note_kind::passed:
+      if (p.fds.size() == 1) frame_sink_.on_descriptor(std::move(p.fds[0]), note.count);
+      return;
     case note_kind::taken:
       return shown_regions_.taken(note.count, who_.tell);
     case note_kind::shown:

@@ -29,7 +29,8 @@ class alignas(line) pair {
   std::unique_ptr<ring_link> open(wireup_message& offer);            // see transport::open
   std::string accept(wireup_message offer, wireup_message& answer);  // see transport::accept
   std::string take_answer(wireup_message answer);
-  void note(wireup_message p) noexcept;  // see transport::note
+  void note(wireup_message p) noexcept;                           // see transport::note
+  bool pass(const unique_fd& file, std::uint32_t what) noexcept;  // see link::pass
 
   /// A short range is copied at once outside of a pass, where another thread would have to be woken
   /// for it; a longer one in later passes, and by both sides if possible.

@@ -103,7 +103,8 @@ struct region_name {
 enum class note_kind : std::uint8_t {
   shown = 1,  ///< a region, with its memory
   gone = 2,   ///< a region that was shown was freed or taken back
-  taken = 3   ///< `count` notes of the kinds above have been taken in all
+  taken = 3,  ///< `count` notes of the kinds above have been taken in all
+  passed = 4  ///< a descriptor of the protocol, which says by `count` what it is for
 };
 
 struct region_note {

@@ -14,11 +14,28 @@ using namespace weft::collectives;
 namespace {
 
 std::string_view chosen(kind what, std::size_t bytes, weft::peer_id ranks, bool commutative = true,
-                        const forced_choices& forced = {}) {
-  return table_of(what).algorithms[choose({what, bytes, commutative}, {ranks, true, forced})].name;
+                        const forced_choices& forced = {}, bool flags = false) {
+  const group_shape shape{ranks, true, forced, flags};
+  return table_of(what).algorithms[choose({what, bytes, commutative}, shape)].name;
 }
 
 }  // namespace
+
+TEST_CASE("choice of a collective: flags, where the group has them and they are cheaper") {
+  for (std::size_t k = 0; k != kinds; ++k) {
+    const auto what = static_cast<kind>(k);
+    CAPTURE(name_of(what));
+    CHECK(chosen(what, 8, 8, true, {}, true) == "flags");
+    CHECK(chosen(what, 8, 8, false, {}, true) == "flags");
+    const group_shape shape{8, true, {}, true};
+    for (const candidate& one : candidates({what, of_parts}, shape))
+      if (one.how->name.starts_with("flags")) CHECK(one.unfit);
+    CHECK_FALSE(group_shape{2, false}.flags);
+    CHECK_FALSE(group_shape{1, true}.flags);
+  }
+  CHECK(chosen(kind::all_reduce, 1 << 20, 8, true, {}, true) == "flags_parts");
+  CHECK(chosen(kind::all_reduce, 1 << 20, 8, false, {}, true) == "flags_parts");
+}
 
 TEST_CASE("choice of a collective: few steps for short data, few bytes for long data") {
   CHECK(chosen(kind::broadcast, 8, 8) == "binomial");
@@ -77,10 +94,10 @@ TEST_CASE("choice of a collective: what is asked for is chosen where it serves")
   CHECK(chosen(kind::all_gather, 8, 64, true, *ring) == "bruck");
   CHECK(chosen(kind::all_reduce, 64, 8, false, *ring) == "recursive_doubling");
   CHECK(chosen(kind::all_reduce, 8, 8, true, *ring) == "recursive_doubling");
-  const auto all = candidates({kind::all_reduce, 1 << 20}, {8, true, *ring});
+  const auto all = candidates({kind::all_reduce, 1 << 20}, {8, true, *ring, false});
   CHECK(all.front().forced);
   CHECK(all.front().how->name == "ring");
-  const auto others = candidates({kind::all_reduce, 8}, {8, true, *ring});
+  const auto others = candidates({kind::all_reduce, 8}, {8, true, *ring, false});
   CHECK(others.back().unfit);
   CHECK(forced_by("") == forced_choices{});
   for (const char* wrong : {"all_reduce", "all_reduce:", "all_mean:ring", "all_reduce:chain",

@@ -36,6 +36,9 @@ struct group_stub final : revocable {
     said.emplace_back(from, what);
   }
   bool on_watch(std::uint64_t, bool) noexcept override { return false; }
+  void on_descriptor(peer_id, const unique_fd&) noexcept override {}
+  void on_not_passed(peer_id) noexcept override {}
+  void on_member_ended(peer_id, errc) noexcept override {}
   std::vector<peer_id> members;
   std::optional<revocation> revoked;
   std::vector<std::pair<peer_id, std::uint64_t>> unexpected;

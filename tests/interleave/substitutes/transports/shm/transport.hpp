@@ -42,6 +42,7 @@ class pair {
   const shm_transport& owner() const noexcept { return owner_; }
   runtime::remote_doorbell& peer_doorbell() noexcept { return doorbell_; }
   std::string take_answer(wireup_message) noexcept { return {}; }
+  bool pass(const unique_fd&, std::uint32_t) noexcept { return false; }
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
   preference prefers_get(remote_address, std::size_t) const noexcept { return preference::no; }
   bool may_write() const noexcept { return false; }
