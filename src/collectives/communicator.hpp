@@ -154,6 +154,7 @@ class communicator final : public proto::revocable {
   void on_descriptor(peer_id from, const unique_fd& file) noexcept override;
   void on_not_passed(peer_id to) noexcept override;
   void on_member_ended(peer_id who, errc why) noexcept override;
+  void on_closed() noexcept override;
   void check_all();
   void make_places();
   void know(peer_id rank);

@@ -45,6 +45,10 @@ void communicator::on_member_ended(peer_id who, errc why) noexcept {
                              {why == errc::closed ? errc::closed : errc::peer_lost, *rank});
 }
 
+void communicator::on_closed() noexcept {
+  if (flags_) flags_->fail(errc::closed);
+}
+
 /// Asks the member whose flag a wait lacks, if it lacked it at the last look already; so a member
 /// that this one had not met is met, and its end noticed. \return whether there is a wait
 bool communicator::watch_flags() noexcept {

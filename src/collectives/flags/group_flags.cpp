@@ -31,7 +31,7 @@ void group_flags::make() noexcept {
   try {
     const unique_fd file = runtime::flag_segment::make(layout());
     if (join(file)) return pass_on(file);
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // Messages have to do.
   }
   have_none(false);
@@ -49,18 +49,24 @@ bool group_flags::join(const unique_fd& file) noexcept {
 }
 
 void group_flags::on_descriptor(peer_id from, const unique_fd& file) noexcept {
-  if (rank_ == 0 || from != (rank_ - 1) / 2 || state_ != state::coming) return;
+  if (rank_ == 0 || from != parent() || state_ != state::coming) return;
   if (join(file))
     pass_on(file);
   else
     have_none(true);
 }
 
+/// Of the tree along which the descriptor goes.
+template <class F>
+void group_flags::for_each_child(F f) noexcept {
+  const std::uint64_t first = 2 * std::uint64_t{rank_} + 1;
+  if (first < n_) f(static_cast<peer_id>(first));
+  if (first + 1 < n_) f(static_cast<peer_id>(first + 1));
+}
+
 void group_flags::pass_on(const unique_fd& file) noexcept {
-  for (std::uint64_t child = 2 * std::uint64_t{rank_} + 1; child <= 2 * std::uint64_t{rank_} + 2;
-       ++child)
-    if (child < n_)
-      of_.pass(static_cast<peer_id>(child), unique_fd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)));
+  for_each_child(
+      [&](peer_id child) { of_.pass(child, unique_fd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0))); });
 }
 
 void group_flags::on_not_passed(peer_id to) noexcept {
@@ -71,16 +77,14 @@ void group_flags::on_not_passed(peer_id to) noexcept {
 void group_flags::on_no_segment(peer_id from) noexcept {
   if (segment_)
     segment_->refuse();
-  else if (state_ == state::coming && rank_ != 0 && from == (rank_ - 1) / 2)
+  else if (state_ == state::coming && rank_ != 0 && from == parent())
     have_none(false);
 }
 
 void group_flags::have_none(bool tell_parent) noexcept {
   state_.store(state::none, std::memory_order_release);
-  if (tell_parent) of_.say_no_segment((rank_ - 1) / 2);
-  for (std::uint64_t child = 2 * std::uint64_t{rank_} + 1; child <= 2 * std::uint64_t{rank_} + 2;
-       ++child)
-    if (child < n_) of_.say_no_segment(static_cast<peer_id>(child));
+  if (tell_parent) of_.say_no_segment(parent());
+  for_each_child([&](peer_id child) { of_.say_no_segment(child); });
 }
 
 void group_flags::fail(errc why) noexcept {

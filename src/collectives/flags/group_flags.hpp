@@ -148,6 +148,9 @@ class group_flags {
   std::optional<bool> look() noexcept;
   std::uint64_t look_who_left() noexcept;
   bool join(const unique_fd& file) noexcept;
+  peer_id parent() const noexcept { return (rank_ - 1) / 2; }  // not of rank 0
+  template <class F>
+  void for_each_child(F f) noexcept;
   void pass_on(const unique_fd& file) noexcept;
   void have_none(bool tell_parent) noexcept;
 

@@ -14,6 +14,9 @@ namespace {
 
 using words = proto::group_statement;
 
+/// Between two looks whether all members have the segment.
+constexpr std::chrono::microseconds shortest_pause{10}, longest_pause{1000};
+
 /// Whether members go by messages still. With flags asked for, the first call waits for them.
 bool is_early(const communicator& of, const collective_call& made) noexcept {
   return of.begun() < group_flags::calls_by_messages &&
@@ -59,7 +62,7 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   if (early) {
     made.how = without_flags(*of, made, with);
     const auto& way = table_of(made.what).algorithms[made.how];
-    co_return co_await way.body(std::move(of), made, std::move(with));
+    co_return co_await way.body(detail::communicator_ptr(of), made, std::move(with));
   }
 
   const int looks = of->engine().is_crowded() ? 0 : 40;
@@ -70,9 +73,10 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   std::optional<bool> usable;
   try {
     r.begin(flags.begin(rounds));
-    for (std::chrono::microseconds pause{10}; !(usable = flags.usable()); pause *= 2) {
+    for (auto pause = shortest_pause; !(usable = flags.usable());
+         pause = std::min(2 * pause, longest_pause)) {
       of->check();
-      co_await sleep_for(std::min(pause, std::chrono::microseconds{1000}));
+      co_await sleep_for(pause);
     }
     const words own = statement{0, c.number(), made}.packed(proto::statement_use::asks);
     for (std::uint64_t k = 0; *usable && k != rounds; ++k, r.next()) {

@@ -148,7 +148,7 @@ class ended_member final : public operation {
       : operation([](operation& op) noexcept {
           const std::unique_ptr<ended_member> self(static_cast<ended_member*>(&op));
           const runtime::engine::holder hold(self->services_.engine);
-          if (!self->services_.ending) self->all_.tell_ended(self->who_, self->why_);
+          self->all_.tell_ended(self->who_, self->why_);
         }),
         services_(s),
         all_(all),
@@ -169,12 +169,18 @@ class ended_member final : public operation {
 void group_table::on_ended(const peer& who) noexcept {
   std::erase_if(passing_, [&](const passing& p) { return p.to == &who; });
   const auto has_it = [&](const auto& g) { return g.second->has_member(who.id()); };
-  if (services_.ending || std::none_of(groups_.begin(), groups_.end(), has_it)) return;
+  if (closed_ || services_.ending || std::none_of(groups_.begin(), groups_.end(), has_it)) return;
   if (auto* const later = new (std::nothrow) ended_member(services_, *this, who))
     services_.engine.end_unposted(*later, errc::ok);
 }
 
+void group_table::close() noexcept {
+  closed_ = true;
+  for (const auto& [number, group] : groups_) group->on_closed();
+}
+
 void group_table::tell_ended(peer_id who, errc why) noexcept {
+  if (closed_ || services_.ending) return;
   for (const auto& [number, group] : groups_)
     if (group->has_member(who)) group->on_member_ended(who, why);
 }

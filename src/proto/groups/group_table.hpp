@@ -143,6 +143,8 @@ class revocable {
   virtual void on_not_passed(peer_id to) noexcept = 0;
   /// The connection to a member has ended a moment ago. May revoke.
   virtual void on_member_ended(peer_id who, errc why) noexcept = 0;
+  /// The context ends: what waits for flags ends, as receives do.
+  virtual void on_closed() noexcept = 0;
 
  protected:
   ~revocable() = default;
@@ -192,6 +194,8 @@ class group_table {
   /// The groups learn of it in a moment: a peer ends in the middle of other work.
   void on_ended(const peer& who) noexcept;
   void tell_ended(peer_id who, errc why) noexcept;
+  /// The context ends. Later, groups learn of no peer's end.
+  void close() noexcept;
   /// A peer revokes.
   void on_revocation(peer_id from, std::uint64_t group, const revocation& what) noexcept;
 
@@ -237,6 +241,7 @@ class group_table {
   std::deque<early_statement> statements_;  // but for those that ask, or contradict
   std::deque<early_descriptor> descriptors_;
   std::vector<passing> passing_;  // they wait for a link
+  bool closed_ = false;
 };
 
 }  // namespace weft::proto

@@ -75,6 +75,7 @@ bool messenger::streams_linger() const noexcept {
 }
 
 void messenger::close_all() noexcept {
+  groups_.close();
   peers_.close();
   peers_.for_each([](peer& p) { p.end({errc::closed, context_ended}); });
   receives_.close();

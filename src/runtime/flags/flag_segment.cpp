@@ -30,9 +30,7 @@ flag_header* checked(const mapping& m, const flag_layout& l) {
 unique_fd flag_segment::make(const flag_layout& l) {
   unique_fd memory = make_memory_file("weft-flags", l.size());
   const mapping m = map_own(memory, l.size());
-  // The rest is zero.
-  // cppcheck-suppress noDestructor ; what is made here lies in the mapping
-  auto* const h = new (m.get()) flag_header{};
+  auto* const h = static_cast<flag_header*>(m.get());  // the rest is zero
   h->magic = flag_header::expected_magic;
   h->version = flag_header::expected_version;
   h->members = l.members;

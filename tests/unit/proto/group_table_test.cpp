@@ -39,6 +39,14 @@ struct group_stub final : revocable {
   void on_descriptor(peer_id, const unique_fd&) noexcept override {}
   void on_not_passed(peer_id) noexcept override {}
   void on_member_ended(peer_id, errc) noexcept override {}
+  void on_closed() noexcept override {}
+  ~group_stub() {
+    for (const auto& [at, group] : added) {
+      const engine::holder hold(at->engine);
+      at->messages.groups().remove(group);
+    }
+  }
+  std::vector<std::pair<side*, std::uint64_t>> added;
   std::vector<peer_id> members;
   std::optional<revocation> revoked;
   std::vector<std::pair<peer_id, std::uint64_t>> unexpected;
@@ -48,6 +56,7 @@ struct group_stub final : revocable {
 void add_at(side& n, std::uint64_t group, group_stub& who) {
   const engine::holder hold(n.engine);
   REQUIRE(n.messages.groups().add(group, who));
+  who.added.emplace_back(&n, group);
 }
 
 void revoke_at_1(nodes& n, std::uint64_t group, const revocation& what) {
