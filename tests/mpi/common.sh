@@ -20,3 +20,6 @@ open_mpi=$(mpirun.openmpi --version | sed -n 's/^mpirun.*) \([0-9]*\)\..*/\1/p')
 limit=100
 on_weft() { timeout -k 5 "$limit" weft-mpirun "$@"; }
 on_default() { timeout -k 5 "$limit" weft-mpirun --default "$@"; }
+
+# mpirun_says PATTERN FILE: mpirun breaks its lines at any blank.
+mpirun_says() { tr -s '\n' ' ' <"$2" | grep -qE -- "$1"; }

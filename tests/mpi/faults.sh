@@ -8,7 +8,7 @@ what_comes() {
   local code=0
   timeout -k 20 10 "$@" >out.txt 2>err.txt || code=$?
   sort out.txt
-  if grep -q "exited on signal 11" err.txt; then echo "crashed"; elif [ $code = 124 ] || [ $code = 137 ]; then echo "did not end"; else echo "ended with $code"; fi
+  if mpirun_says "exited on signal 11" err.txt; then echo "crashed"; elif [ $code = 124 ] || [ $code = 137 ]; then echo "did not end"; else echo "ended with $code"; fi
 }
 root=
 if [ "$(id -u)" = 0 ]; then root=--allow-run-as-root; fi

@@ -30,7 +30,7 @@ for transports in self,shm self,tcp; do
   [ $code != 0 ] || fail "a job whose rank was killed ended well ($transports)"
   [ $code != 124 ] || fail "a job whose rank was killed did not end ($transports)"
   # Either mpirun is first, or a rank that misses its neighbour, whose error ends the job as MPI_ERRORS_ARE_FATAL says.
-  grep -qE "exited on signal 9|MPI_ERRORS_ARE_FATAL" mpirun.txt || fail "mpirun does not tell what happened ($transports)"
+  mpirun_says "exited on signal 9|MPI_ERRORS_ARE_FATAL" mpirun.txt || fail "mpirun does not tell what happened ($transports)"
   # mpirun kills the others and does not wait for their end.
   for pid in "${ranks[@]}"; do
     for try in $(seq 100); do
