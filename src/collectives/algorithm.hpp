@@ -29,8 +29,8 @@ struct part_sizes {
 /// What a member gives to a collective; each kind uses some of it. Short collectives make and pass
 /// one for each call, so it is small, and passed by reference.
 struct arguments {
-  const_buffer in = {};     ///< what this rank gives
-  mutable_buffer out = {};  ///< what it gets; for broadcast, all_reduce and scan also what it gives
+  const_buffer in = {};     ///< what this rank gives; for all_reduce and scan the same as `out`
+  mutable_buffer out = {};  ///< what it gets; for broadcast also what it gives
   peer_id root = 0;
   reduction how = {};
   std::unique_ptr<const part_sizes> parts = {};  ///< null: they are equal

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "collectives/algorithm.hpp"
-#include "collectives/flags/group_flags.hpp"
+#include "collectives/flags/flag_rounds.hpp"
 
 namespace weft::collectives {
 
@@ -34,7 +34,7 @@ terms::terms(const collective_size& size, const group_shape& g) noexcept
 }
 
 double terms::rounds(double bytes) const noexcept {
-  return std::max(1.0, std::ceil(bytes / static_cast<double>(group_flags::long_slots.bytes)));
+  return std::max(1.0, std::ceil(bytes / static_cast<double>(flag_rounds::long_slots.bytes)));
 }
 
 double terms::message(double bytes) const noexcept {

@@ -96,8 +96,8 @@ using namespace collectives;
 task<void> detail::all_reduce(communicator_ptr of, mutable_buffer data, reduction how) {
   const collective_size size{kind::all_reduce, data.size(), how.commutative, how.element};
   const std::uint16_t name = how.name;
-  return perform(all_reduce_algorithms, std::move(of), size, {.out = data, .how = std::move(how)},
-                 name);
+  return perform(all_reduce_algorithms, std::move(of), size,
+                 {.in = data, .out = data, .how = std::move(how)}, name);
 }
 
 }  // namespace weft

@@ -7,10 +7,6 @@
 
 namespace weft::collectives {
 
-void copy(const_buffer from, mutable_buffer to) noexcept {
-  if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());
-}
-
 void check_apart(kind what, const_buffer part, const_buffer other, const std::byte* in_place) {
   constexpr std::less<const std::byte*> before;
   const std::byte *const a = part.data(), *const b = other.data();

@@ -71,7 +71,9 @@ class division {
 };
 
 /// Nothing where both are the same memory.
-void copy(const_buffer from, mutable_buffer to) noexcept;
+inline void copy(const_buffer from, mutable_buffer to) noexcept {
+  if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());
+}
 
 /// What a collective reads and what it writes do not overlap: whether the result would be right
 /// then depends on the algorithm. Except for its own part in its place.

@@ -44,7 +44,8 @@ using namespace collectives;
 task<void> detail::scan(communicator_ptr of, mutable_buffer data, reduction how) {
   const collective_size size{kind::scan, data.size(), how.commutative, how.element};
   const std::uint16_t name = how.name;
-  return perform(scan_algorithms, std::move(of), size, {.out = data, .how = std::move(how)}, name);
+  return perform(scan_algorithms, std::move(of), size,
+                 {.in = data, .out = data, .how = std::move(how)}, name);
 }
 
 }  // namespace weft

@@ -7,8 +7,7 @@
 #include <cstdint>
 
 #include "collectives/algorithm.hpp"
-#include "collectives/communicator.hpp"
-#include "collectives/flags/group_flags.hpp"
+#include "collectives/flags/flag_rounds.hpp"
 
 namespace weft::collectives {
 
@@ -44,17 +43,18 @@ struct flag_steps {
 /// One round of a call at one member.
 class flag_round {
  public:
-  flag_round(communicator& of, const collective_call& made, const arguments& with,
+  /// \param bytes of one rank's part
+  flag_round(flag_rounds& of, std::uint64_t bytes, const arguments& with,
              const flag_steps& steps) noexcept
       : with(with),
-        flags_(*of.flags()),
+        rounds_(of),
         rank_(of.rank()),
-        n_(of.size()),
-        bytes_(made.bytes),
+        n_(of.members()),
+        bytes_(bytes),
         blocks_(steps.for_each_rank ? n_ : 1),
-        in_line_(!steps.finish && blocks_ * bytes_ <= group_flags::inline_bytes),
-        slots_(blocks_ * bytes_ <= group_flags::short_slots.bytes ? group_flags::short_slots
-                                                                  : group_flags::long_slots),
+        in_line_(!steps.finish && blocks_ * bytes_ <= flag_rounds::inline_bytes),
+        slots_(blocks_ * bytes_ <= flag_rounds::short_slots.bytes ? flag_rounds::short_slots
+                                                                  : flag_rounds::long_slots),
         chunk_(chunk_of()) {}
 
   peer_id rank() const noexcept { return rank_; }
@@ -70,12 +70,12 @@ class flag_round {
   }
   /// Where the bytes of a rank are in shared memory. \param to for that rank, if for_each_rank
   mutable_buffer place(peer_id from, peer_id to = 0) const noexcept {
-    std::byte* const at = in_line_ ? flags_.line(number_, from).with + flag_words
-                                   : flags_.slot(number_, from, slots_);
+    std::byte* const at = in_line_ ? rounds_.line(number_, from).with + flag_words
+                                   : rounds_.slot(number_, from, slots_);
     return {at + to * chunk_, bytes()};
   }
   /// As long as a slot, for the second half: each member writes its part of it.
-  mutable_buffer common() const noexcept { return {flags_.common_slot(number_, slots_), bytes()}; }
+  mutable_buffer common() const noexcept { return {rounds_.common_slot(number_, slots_), bytes()}; }
 
   const arguments& with;
 
@@ -84,7 +84,7 @@ class flag_round {
   std::uint64_t rounds() const noexcept {
     return bytes_ <= chunk_ ? 1 : (bytes_ + chunk_ - 1) / chunk_;
   }
-  std::uint64_t depth() const noexcept { return in_line_ ? group_flags::window : slots_.count; }
+  std::uint64_t depth() const noexcept { return in_line_ ? flag_rounds::window : slots_.count; }
   std::uint64_t number() const noexcept { return number_; }
   void begin(std::uint64_t number) noexcept { number_ = number; }
   void next() noexcept {
@@ -93,7 +93,7 @@ class flag_round {
   }
   /// In a flag: the call (call.hpp), and 8 bytes so that elements are aligned.
   static constexpr std::size_t flag_words = 24;
-  static_assert(flag_words + group_flags::inline_bytes == sizeof(runtime::flag::with));
+  static_assert(flag_words + flag_rounds::inline_bytes == sizeof(runtime::flag::with));
 
  private:
   std::size_t chunk_of() const noexcept {
@@ -105,12 +105,12 @@ class flag_round {
 
   static constexpr std::size_t line = 64;  // of the cache
 
-  group_flags& flags_;
+  flag_rounds& rounds_;
   const peer_id rank_, n_;
   const std::size_t bytes_;
   const std::size_t blocks_;  // in a slot
   const bool in_line_;        // bytes travel with the flag
-  const group_flags::slots& slots_;
+  const flag_rounds::slots& slots_;
   const std::size_t chunk_;
   std::size_t at_ = 0;
   std::uint64_t number_ = 0;

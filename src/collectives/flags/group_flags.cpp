@@ -10,15 +10,12 @@
 
 namespace weft::collectives {
 
-group_flags::group_flags(communicator& of) noexcept : of_(of), rank_(of.rank()), n_(of.size()) {}
+group_flags::group_flags(communicator& of) noexcept
+    : of_(of), rank_(of.rank()), n_(of.size()), rounds_(rank_, n_) {}
 
 group_flags::~group_flags() {
   if (!segment_) return;
   of_.engine().flags().forget(*segment_);
-}
-
-runtime::flag_layout group_flags::layout() const noexcept {
-  return {n_, static_cast<std::uint32_t>((1 + 2 * window) * n_), (n_ + 1) * bytes_of_rank};
 }
 
 runtime::flag_wait_service* group_flags::waits() const noexcept { return &of_.engine(); }
@@ -29,7 +26,7 @@ void group_flags::make() noexcept {
   const runtime::engine::holder hold(of_.engine());
   if (made_.exchange(true)) return;
   try {
-    const unique_fd file = runtime::flag_segment::make(layout());
+    const unique_fd file = runtime::flag_segment::make(flag_rounds::layout_of(n_));
     if (join(file)) return pass_on(file);
   } catch (const std::exception&) {
     // Messages have to do.
@@ -39,11 +36,12 @@ void group_flags::make() noexcept {
 
 bool group_flags::join(const unique_fd& file) noexcept {
   try {
-    segment_ =
-        std::make_unique<runtime::flag_segment>(file, layout(), rank_, of_.engine().own_doorbell());
+    segment_ = std::make_unique<runtime::flag_segment>(file, flag_rounds::layout_of(n_), rank_,
+                                                       of_.engine().own_doorbell());
   } catch (const std::exception&) {
     return false;
   }
+  rounds_.use(*segment_);
   state_.store(state::joined, std::memory_order_release);
   return true;
 }
@@ -102,33 +100,13 @@ std::optional<bool> group_flags::look() noexcept {
   return usable();
 }
 
-// --- rounds -------------------------------------------------------------------------------------
-
-std::uint64_t group_flags::look_who_left() noexcept {
-  std::uint64_t least = ~std::uint64_t{0};
-  for (peer_id r = 0; r != n_; ++r)
-    least = std::min(least, segment_->at(r).value.load(std::memory_order_acquire));
-  known_left_.store(least, std::memory_order_relaxed);
-  return least;
-}
-
-/// Calls of one member may end in another order than they began, on several threads: each goes on
-/// past all rounds that are over.
-void group_flags::leave(std::uint64_t round) noexcept {
-  over_[round % kept].store(round + 1, std::memory_order_seq_cst);
-  std::atomic<std::uint64_t>& left = segment_->at(rank_).value;
-  std::uint64_t oldest = left.load(std::memory_order_seq_cst);
-  while (over_[oldest % kept].load(std::memory_order_seq_cst) == oldest + 1)
-    if (left.compare_exchange_strong(oldest, oldest + 1, std::memory_order_seq_cst)) ++oldest;
-  segment_->tell_sleepers();
-}
-
 // --- waits that last ----------------------------------------------------------------------------
 
 std::optional<group_flags::missing_flag> group_flags::missing() const noexcept {
   const auto lacks = segment_ ? runtime::flag_waits::lacks(*segment_) : std::nullopt;
   if (!lacks) return std::nullopt;
-  return missing_flag{lacks->flag % n_, calls_[(lacks->value - 1) % kept], lacks->value};
+  return missing_flag{lacks->flag % n_, calls_[(lacks->value - 1) % flag_rounds::kept],
+                      lacks->value};
 }
 
 bool group_flags::lacks(peer_id rank) const noexcept {

@@ -25,10 +25,6 @@ bool gives_operand(const flag_round& r) {
   copy(r.piece(r.with.in), r.place(r.rank()));
   return true;
 }
-bool gives_own_place(const flag_round& r) {
-  copy(r.piece(r.with.out), r.place(r.rank()));
-  return true;
-}
 void reduce_all(const flag_round& r) { reduce_whole(r.size(), r); }
 
 /// The part of this round that a rank reduces for all.
@@ -38,21 +34,22 @@ Buffer part(const flag_round& r, peer_id rank, Buffer of) {
   return of.subspan(parts.begin(rank), parts.size(rank));
 }
 /// All but what this member reduces itself.
-template <class Buffer>
-void give_others_parts(const flag_round& r, Buffer mine) {
+bool gives_others_parts(const flag_round& r) {
+  const const_buffer mine = r.piece(r.with.in);
   const mutable_buffer place = r.place(r.rank());
   const std::byte* const own = part(r, r.rank(), mine).data();
   const auto before = static_cast<std::size_t>(own - mine.data());
   const std::size_t after = before + part(r, r.rank(), mine).size();
   copy(mine.first(before), place.first(before));
   copy(mine.subspan(after), place.subspan(after));
+  return true;
 }
-template <class Buffer>
-void reduce_own_part(const flag_round& r, Buffer mine) {
+void reduce_own_part(const flag_round& r) {
   const mutable_buffer into = part(r, r.rank(), r.common());
   if (into.empty()) return;
   const auto operand = [&](peer_id rank) {
-    return part(r, r.rank(), const_buffer(rank == r.rank() ? mine : r.place(rank)));
+    const bool own = rank == r.rank();
+    return part(r, r.rank(), own ? r.piece(r.with.in) : const_buffer(r.place(rank)));
   };
   reduce_up_to(r.size(), r.with.how, operand, into);
 }
@@ -64,9 +61,9 @@ const flag_steps reduce_by_flags{false, gives_operand, all_if_root, [](const fla
                                    if (r.is_root()) reduce_all(r);
                                  }};
 
-const flag_steps all_reduce_by_flags{false, gives_own_place, all_members, reduce_all};
+const flag_steps all_reduce_by_flags{false, gives_operand, all_members, reduce_all};
 
-const flag_steps scan_by_flags{false, gives_own_place,
+const flag_steps scan_by_flags{false, gives_operand,
                                [](const flag_round& r) {
                                  return rank_range{0, r.rank()};
                                },
@@ -74,26 +71,12 @@ const flag_steps scan_by_flags{false, gives_own_place,
                                  if (r.rank() != 0) reduce_whole(r.rank() + 1, r);
                                }};
 
-const flag_steps reduce_in_parts{
-    false,
-    [](const flag_round& r) {
-      give_others_parts(r, r.piece(r.with.in));
-      return true;
-    },
-    all_members,
-    [](const flag_round& r) { reduce_own_part(r, r.piece(r.with.in)); },
-    take_common,
-    [](const flag_round& r) { return r.is_root(); }};
+const flag_steps reduce_in_parts{false,       gives_others_parts,
+                                 all_members, reduce_own_part,
+                                 take_common, [](const flag_round& r) { return r.is_root(); }};
 
-const flag_steps all_reduce_in_parts{
-    false,
-    [](const flag_round& r) {
-      give_others_parts(r, r.piece(r.with.out));
-      return true;
-    },
-    all_members,
-    [](const flag_round& r) { reduce_own_part(r, r.piece(r.with.out)); },
-    take_common,
-    [](const flag_round&) { return true; }};
+const flag_steps all_reduce_in_parts{false,       gives_others_parts,
+                                     all_members, reduce_own_part,
+                                     take_common, [](const flag_round&) { return true; }};
 
 }  // namespace weft::collectives

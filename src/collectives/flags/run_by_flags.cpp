@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
-#include <cstring>
 
 #include <weft/coro/time.hpp>
 
 #include "collectives/collective.hpp"
-#include "collectives/flags/flag_round.hpp"
+#include "collectives/flags/flag_call.hpp"
 #include "runtime/os/pause.hpp"
 
 namespace weft::collectives {
 
 namespace {
 
-using words = proto::group_statement;
+/// What a member has called is written as in this kind of statement.
+constexpr auto words = proto::statement_use::asks;
 
 /// Between two looks whether all members have the segment.
 constexpr std::chrono::microseconds shortest_pause{10}, longest_pause{1000};
@@ -40,16 +40,9 @@ bool comes_soon(const runtime::flag_request& all, int looks) noexcept {
   return all.try_now();
 }
 
-/// What a member has called: with its flag.
-void write_call(std::byte* at, const words& w) noexcept {
-  std::memcpy(at, &w.first, sizeof w.first);
-  std::memcpy(at + sizeof w.first, &w.second, sizeof w.second);
-}
-words call_at(const std::byte* at) noexcept {
-  words w{proto::statement_use::asks, 0, 0};
-  std::memcpy(&w.first, at, sizeof w.first);
-  std::memcpy(&w.second, at + sizeof w.first, sizeof w.second);
-  return w;
+flag_call::words words_of(const statement& s) noexcept {
+  const auto packed = s.packed(words);
+  return {packed.first, packed.second};
 }
 
 }  // namespace
@@ -66,53 +59,26 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   }
 
   const int looks = of->engine().is_crowded() ? 0 : 40;
-  flag_round r(*of, made, with, steps);
-  const std::uint64_t rounds = r.rounds();
-  const collective c = co_await begin(of, made, with.number, rounds > 1 || steps.finish);
+  flag_call call(flags.rounds(), words_of({0, of->begun(), made}), made.bytes, with, steps);
+  const collective c = co_await begin(of, made, with.number, call.moves_others());
   std::exception_ptr failure;
   std::optional<bool> usable;
   try {
-    r.begin(flags.begin(rounds));
     for (auto pause = shortest_pause; !(usable = flags.usable());
          pause = std::min(2 * pause, longest_pause)) {
       of->check();
       co_await sleep_for(pause);
     }
-    const words own = statement{0, c.number(), made}.packed(proto::statement_use::asks);
-    for (std::uint64_t k = 0; *usable && k != rounds; ++k, r.next()) {
-      const std::uint64_t round = r.number();
-      flags.enter(round, c.number());
-      if (!flags.has_room(round, r.depth())) {
-        of->waits();
-        co_await flags.room(round, r.depth());
-      }
-      if (steps.give(r)) {
-        write_call(flags.line(round, r.rank()).with, own);
-        flags.arrive(round);
-      }
-      const rank_range awaited = steps.awaits(r);
-      if (const auto all = flags.arrived(round, awaited.first, awaited.count);
-          !comes_soon(all, looks)) {
-        if (k + 1 == rounds && !steps.finish) c.leave_background(0);
-        of->waits();
-        co_await all;
-      }
-      for (peer_id m = awaited.first; m != awaited.first + awaited.count; ++m)
-        if (const words theirs = call_at(flags.line(round, m).with);
-            theirs.first != own.first || theirs.second != own.second) [[unlikely]]
-          of->disagree(m, theirs);
-      steps.take(r);
-      if (steps.finish) {
-        flags.arrive(round, true);
-        if (steps.has_finish(r)) {
-          if (const auto all = flags.arrived(round, 0, r.size(), true); !all.try_now()) {
-            of->waits();
-            co_await all;
-          }
-          steps.finish(r);
-        }
-      }
-      flags.leave(round);
+    const auto disagree = [&](peer_id member, const flag_call::words& theirs) {
+      of->disagree(member, {words, theirs.first, theirs.second});
+    };
+    while (const auto lacking = *usable ? call.next(disagree) : std::nullopt) {
+      const auto all = flags.until(*lacking);
+      if (comes_soon(all, looks)) continue;
+      flags.enter(call.number(), c.number());
+      if (call.is_last_wait()) c.leave_background(0);
+      of->waits();
+      co_await all;
     }
   } catch (...) {
     failure = std::current_exception();
@@ -127,7 +93,7 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
 const char* unfit_for_flags(const collective_size& c, const group_shape& g) {
   if (!g.flags) return "the group does not share memory on one host";
   if (c.bytes == of_parts) return "parts of different sizes";
-  return c.element > group_flags::long_slots.bytes ? "an element is longer than a slot" : nullptr;
+  return c.element > flag_rounds::long_slots.bytes ? "an element is longer than a slot" : nullptr;
 }
 
 }  // namespace weft::collectives

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/flags/flag_rounds.hpp"
+
+#include <algorithm>
+
+namespace weft::collectives {
+
+runtime::flag_layout flag_rounds::layout_of(peer_id members) noexcept {
+  return {members, static_cast<std::uint32_t>((1 + 2 * window) * members),
+          (members + 1) * bytes_of_rank};
+}
+
+std::uint64_t flag_rounds::look_who_left() noexcept {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (peer_id r = 0; r != n_; ++r)
+    least = std::min(least, segment_->at(r).value.load(std::memory_order_acquire));
+  known_left_.store(least, std::memory_order_relaxed);
+  return least;
+}
+
+/// Calls of one member may end in another order than they began, on several threads. Who leaves the
+/// oldest round that is not over goes on past all later ones that are; the others only note theirs.
+/// Of two threads at once one sees what the other wrote.
+void flag_rounds::leave(std::uint64_t round) noexcept {
+  std::atomic<std::uint64_t>& left = segment_->at(rank_).value;
+  std::uint64_t oldest = left.load(std::memory_order_acquire);
+  if (oldest == round) {  // no other call goes past this one
+    left.store(++oldest, std::memory_order_seq_cst);
+  } else {
+    over_[round % kept].store(round + 1, std::memory_order_seq_cst);
+    oldest = left.load(std::memory_order_seq_cst);
+  }
+  while (over_[oldest % kept].load(std::memory_order_seq_cst) == oldest + 1)
+    if (left.compare_exchange_strong(oldest, oldest + 1, std::memory_order_seq_cst)) ++oldest;
+  segment_->tell_sleepers();
+}
+
+}  // namespace weft::collectives
