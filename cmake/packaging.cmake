@@ -28,7 +28,7 @@ if(TARGET weft_vipl)
 endif()
 # Where a libfabric of the same prefix looks by itself, and weft-mpirun in any case.
 if(TARGET weft_fi)
-  install(TARGETS weft_fi weft_open_mpi_4 LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric" COMPONENT ofi)
+  install(TARGETS weft_fi weft_mpi_collectives weft_open_mpi_4 LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric" COMPONENT ofi)
   install(TARGETS weft_slim_libfabric
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric/slim" COMPONENT ofi NAMELINK_SKIP)
 endif()

@@ -69,8 +69,8 @@ struct waits final : flag_wait_service {
 struct state {
   doorbell bell{false};
   weft::unique_fd memory = flag_segment::make(layout);
-  flag_segment sleeper{memory, layout, 2, bell};
-  flag_segment raisers[2] = {{memory, layout, 0, bell}, {memory, layout, 1, bell}};
+  flag_segment sleeper{memory, layout, 2, &bell};
+  flag_segment raisers[2] = {{memory, layout, 0, &bell}, {memory, layout, 1, &bell}};
   waits service;
   weft::std::atomic<unsigned> bytes[2] = {0, 0};
 };

@@ -20,7 +20,8 @@ by_hand -n 2 -x "LD_PRELOAD=$library" mpi-conformance displaced || fail "the cur
 on_weft -n 1 -x LD_PRELOAD=libm.so.6 mpi-conformance displaced : -n 1 mpi-conformance displaced ||
   fail "several programs"
 on_weft -n 1 -x LD_PRELOAD=libm.so.6 sh -c 'echo "$LD_PRELOAD"' : -n 1 sh -c 'echo "$LD_PRELOAD"' 2>/dev/null | sort >said.txt
-printf '%s\nlibm.so.6:%s\n' "$library" "$library" | sort | cmp - said.txt || { cat said.txt; fail "LD_PRELOAD"; }
+ours=$folder/libweft-mpi-collectives.so:$library
+printf '%s\nlibm.so.6:%s\n' "$ours" "$ours" | sort | cmp - said.txt || { cat said.txt; fail "LD_PRELOAD"; }
 
 # It comes before the libraries that a program brings.
 command -v readelf >/dev/null || skip "the rest: readelf is not installed (binutils)"

@@ -246,6 +246,8 @@ TEST_CASE("the provider is looked for in the own tree, then where the user says"
   CHECK(find_provider(folders) == tree / "lib");
   CHECK_THROWS_WITH(library_before_open_mpi_4(tree / "lib"),
                     weft::tests::contains("install weft again"));
+  CHECK_THROWS_WITH(library_of_collectives(tree / "lib"),
+                    weft::tests::contains("--collectives=mpi"));
   CHECK_THROWS_WITH(check_provider(tree / "lib", (tree / "lib").string()),
                     weft::tests::contains("cannot be loaded"));
   fs::remove_all(tree);

@@ -20,7 +20,7 @@ struct surroundings {
   series open_mpi = series::v4_1;      ///< its version; without meaning if weft is not used
   std::string provider_path;           ///< for FI_PROVIDER_PATH
   std::string library_path;            ///< for LD_LIBRARY_PATH; empty: leave it
-  std::string before_mpi;              ///< a library for LD_PRELOAD; empty: none
+  std::string before_mpi;              ///< libraries for LD_PRELOAD; empty: none
   std::string preloaded;               ///< LD_PRELOAD as it is
   std::vector<std::string> variables;  ///< names of all variables of the environment
   std::function<unsigned()> cores;     ///< counts this machine's cores, as Open MPI counts slots

@@ -101,11 +101,11 @@ int start(const options& chosen, const weft::runtime::inherited_state& inherited
     }
     const chosen_series release = series_for(version.answer(), here.mpirun);
     here.open_mpi = release.settings;
-    if (here.open_mpi == series::v4_1) {
-      here.before_mpi = library_before_open_mpi_4(folder).string();
-      const char* const preloaded = std::getenv("LD_PRELOAD");
-      here.preloaded = preloaded == nullptr ? "" : preloaded;
-    }
+    if (here.open_mpi == series::v4_1) here.before_mpi = library_before_open_mpi_4(folder).string();
+    if (chosen.collectives == "weft")
+      here.before_mpi = in_front(library_of_collectives(folder).string(), here.before_mpi);
+    const char* const preloaded = std::getenv("LD_PRELOAD");
+    here.preloaded = preloaded == nullptr ? "" : preloaded;
     if (!release.remark.empty() && !chosen.quiet)
       fmt::print(stderr, "weft-mpirun: {}\n", release.remark);
   }

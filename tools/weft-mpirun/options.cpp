@@ -69,6 +69,11 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
       "--one-sided", into.one_sided,
       "Programs with windows (MPI_Put, MPI_Get): these calls reach the memory of the other "
       "ranks by weft, without help of those ranks");
+  app.add_option("--collectives", into.collectives,
+                 "Barriers, broadcasts and reductions of ranks on one host: 'weft', by flags in "
+                 "shared memory, or 'mpi', as the MPI has them")
+      ->check(CLI::IsMember({"weft", "mpi"}))
+      ->capture_default_str();
   app.add_flag("--print", into.print, "Show the command instead of running it");
   app.add_flag("--default", into.plain, "Run the same on Open MPI's own transports, to compare");
   auto* verify = app.add_flag("--verify", into.verify,

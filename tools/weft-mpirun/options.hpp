@@ -14,9 +14,10 @@ struct options {
   bool plain = false;      ///< --default: on Open MPI's own transports
   bool verify = false;     ///< run weft-mpirun's own test program instead of the user's
   bool one_sided = false;  ///< MPI's one-sided calls are weft's puts and gets
-  bool system_libfabric = false;  ///< ranks use the system's libfabric instead of the slim one
-  bool quiet = false;             ///< print no messages, neither weft-mpirun nor rank 0
-  std::vector<std::string> rest;  ///< for mpirun, unchanged
+  bool system_libfabric = false;     ///< ranks use the system's libfabric instead of the slim one
+  std::string collectives = "weft";  ///< --collectives: whose short ones are, weft's or mpi's
+  bool quiet = false;                ///< print no messages, neither weft-mpirun nor rank 0
+  std::vector<std::string> rest;     ///< for mpirun, unchanged
 };
 
 /// Reads the command line: weft-mpirun's options, then those of mpirun. If there is nothing to run

@@ -107,13 +107,24 @@ fs::path slim_libfabric_of(const fs::path& folder) {
   return fs::exists(slim / slim_libfabric, ignored) ? slim : fs::path();
 }
 
-fs::path library_before_open_mpi_4(const fs::path& folder) {
-  const fs::path file = folder / "libweft-open-mpi-4.so";
+namespace {
+
+fs::path existing(const fs::path& file, std::string_view otherwise) {
   std::error_code ignored;
   if (fs::exists(file, ignored)) return file;
-  throw std::runtime_error(fmt::format(
-      "{} is missing, without which Open MPI 4 would send wrong data: install weft again",
-      file.string()));
+  throw std::runtime_error(fmt::format("{} is missing{}", file.string(), otherwise));
+}
+
+}  // namespace
+
+fs::path library_before_open_mpi_4(const fs::path& folder) {
+  return existing(folder / "libweft-open-mpi-4.so",
+                  ", without which Open MPI 4 would send wrong data: install weft again");
+}
+
+fs::path library_of_collectives(const fs::path& folder) {
+  return existing(folder / "libweft-mpi-collectives.so",
+                  ": install weft again, or use --collectives=mpi");
 }
 
 void check_provider_by(const fs::path& slim, const fs::path& folder,

@@ -26,6 +26,10 @@ std::filesystem::path slim_libfabric_of(const std::filesystem::path& folder);
 /// \throws std::runtime_error with cause and cure if there is none
 std::filesystem::path library_before_open_mpi_4(const std::filesystem::path& folder);
 
+/// The library beside the provider that has MPI's short collectives.
+/// \throws std::runtime_error there is none
+std::filesystem::path library_of_collectives(const std::filesystem::path& folder);
+
 /// Tests that the system's libfabric accepts the provider in `folder`: by `fi_info -p weft` if that
 /// is installed, else by loading the provider. \throws std::runtime_error with cause and cure
 void check_provider(const std::filesystem::path& folder, const std::string& provider_path);

@@ -26,7 +26,7 @@ int pack_both(handle& one, handle& other) noexcept {
 
 /// With MPI_IN_PLACE for the buffer the type has no meaning, and nothing is sent from there.
 int pack_part(const void* buffer, handle& type) noexcept {
-  return buffer == reinterpret_cast<void*>(1) ? success : pack(type);
+  return is_in_place(buffer) ? success : pack(type);
 }
 
 /// With MPI_NO_OP nothing is sent from this rank, and the type for it has no meaning.

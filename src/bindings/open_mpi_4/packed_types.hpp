@@ -4,9 +4,11 @@
 
 #include <pthread.h>
 
-#include "bindings/open_mpi_4/mpi.hpp"
+#include "bindings/mpi/open_mpi.hpp"
 
 namespace weft::open_mpi_4 {
+
+using namespace open_mpi;
 
 /// Open MPI 4 takes a type to have holes that is made of one item of a type whose data do not begin
 /// at the buffer. For MPI both are the same, and what has holes is packed, and then sent rightly.

@@ -76,11 +76,11 @@ constexpr algorithm reduce_algorithms[] = {
     {"ring", [](const terms& t) { return 2 * (t.n - 1) * t.a + t.share * (2 * t.b + t.c); },
      unfit_for_blocks, in_frame<reduce_ring>},
     // The root reduces all operands.
-    {"flags", [](const terms& t) { return t.flags() + t.m * t.f + t.n * t.m * t.c; },
+    {"flags", [](const terms& t) { return t.flags() + t.m * t.f + (t.n - 1) * t.m * t.c; },
      unfit_for_flags, by_flags<reduce_by_flags>},
     // Each rank reduces a part of all operands.
     {"flags_parts",
-     [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + t.m * (2 * t.f + t.c); },
+     [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + 2 * t.m * t.f + t.share * t.c; },
      unfit_for_flags, by_flags<reduce_in_parts>}};
 
 }  // namespace

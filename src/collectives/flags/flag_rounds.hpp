@@ -10,6 +10,7 @@
 #include <weft/message.hpp>
 
 #include "runtime/flags/flag_segment.hpp"
+#include "runtime/os/pause.hpp"
 
 namespace weft::collectives {
 
@@ -29,10 +30,12 @@ class flag_rounds {
     std::size_t at;     ///< of the first one, in the memory of a rank
   };
   /// Rounds that a member may be ahead of the last one, but for long slots.
-  static constexpr std::uint64_t window = 16;
-  static constexpr slots short_slots{window, 8 * 1024, 0};
-  static constexpr slots long_slots{2, 64 * 1024, window* short_slots.bytes};
+  static constexpr std::uint64_t window = 64;
+  static constexpr slots short_slots{16, 8 * 1024, 0};
+  static constexpr slots long_slots{2, 64 * 1024, short_slots.count* short_slots.bytes};
   static constexpr std::uint64_t kept = 2 * window;
+  /// Rounds that a member may have left without the others' knowledge.
+  static constexpr std::uint64_t most_unpublished = 4;
 
   /// Of the segment. \param members of the group
   static runtime::flag_layout layout_of(peer_id members) noexcept;
@@ -79,8 +82,21 @@ class flag_rounds {
   /// This member arrives.
   void arrive(std::uint64_t round, bool second = false) noexcept {
     segment_->raise(line(round, rank_, second), round + 1);
+    // Others have read the line of the next round long ago: a store must not wait for it.
+    runtime::prefetch_for_write(&line(round + 1, rank_, second));
   }
+  /// This member leaves. If it has begun nothing else, others see it by the next `publish`, or
+  /// after a few more rounds: who waits for room polls that flag, and it would cross for each
+  /// round.
   void leave(std::uint64_t round) noexcept;
+  /// Ahead of each wait: others may wait for what this member has left.
+  void publish() noexcept {
+    std::atomic_thread_fence(
+        std::memory_order_seq_cst);  // `begin` before, on another thread `leave`
+    if (const std::uint64_t now = left_.load(std::memory_order_acquire);
+        segment_->at(rank_).value.load(std::memory_order_relaxed) < now)
+      publish(now);
+  }
 
   runtime::flag& line(std::uint64_t round, peer_id rank, bool second = false) noexcept {
     return segment_->at(index(round, rank, second));
@@ -101,11 +117,13 @@ class flag_rounds {
     return static_cast<std::uint32_t>((1 + (second ? window : 0) + round % window) * n_ + rank);
   }
   std::uint64_t look_who_left() noexcept;
+  void publish(std::uint64_t left) noexcept;
 
   const peer_id rank_, n_;
   runtime::flag_segment* segment_ = nullptr;
   std::atomic<std::uint64_t> next_{0};                   // the first round of the next call
   std::atomic<std::uint64_t> known_left_{0};             // all members have left the rounds before
+  std::atomic<std::uint64_t> left_{0};                   // this member has left the rounds before
   std::array<std::atomic<std::uint64_t>, kept> over_{};  // the last rounds that this member has
                                                          // left, and 1, by rounds
 };

@@ -37,7 +37,7 @@ void group_flags::make() noexcept {
 bool group_flags::join(const unique_fd& file) noexcept {
   try {
     segment_ = std::make_unique<runtime::flag_segment>(file, flag_rounds::layout_of(n_), rank_,
-                                                       of_.engine().own_doorbell());
+                                                       &of_.engine().own_doorbell());
   } catch (const std::exception&) {
     return false;
   }

@@ -21,6 +21,12 @@ void reduce_whole(peer_id end, const flag_round& r) {
       r.piece(r.with.out));
 }
 
+/// Whether the root of a reduction can take its own operand where it is: it is not overwritten
+/// before its turn.
+bool keeps_operand(const flag_round& r) {
+  return r.is_root() && (r.rank() < 2 || r.with.in.data() != r.with.out.data());
+}
+
 bool gives_operand(const flag_round& r) {
   copy(r.piece(r.with.in), r.place(r.rank()));
   return true;
@@ -57,9 +63,16 @@ void take_common(const flag_round& r) { copy(r.common(), r.piece(r.with.out)); }
 
 }  // namespace
 
-const flag_steps reduce_by_flags{false, gives_operand, all_if_root, [](const flag_round& r) {
-                                   if (r.is_root()) reduce_all(r);
-                                 }};
+const flag_steps reduce_by_flags{
+    false, [](const flag_round& r) { return keeps_operand(r) || gives_operand(r); }, all_if_root,
+    [](const flag_round& r) {
+      if (!r.is_root()) return;
+      const auto operand = [&](peer_id rank) {
+        return rank == r.rank() && keeps_operand(r) ? r.piece(r.with.in)
+                                                    : const_buffer(r.place(rank));
+      };
+      reduce_up_to(r.size(), r.with.how, operand, r.piece(r.with.out));
+    }};
 
 const flag_steps all_reduce_by_flags{false, gives_operand, all_members, reduce_all};
 

@@ -74,6 +74,8 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
     };
     while (const auto lacking = *usable ? call.next(disagree) : std::nullopt) {
       const auto all = flags.until(*lacking);
+      if (all.try_now()) continue;
+      flags.rounds().publish();
       if (comes_soon(all, looks)) continue;
       flags.enter(call.number(), c.number());
       if (call.is_last_wait()) c.leave_background(0);

@@ -39,7 +39,7 @@ unique_fd flag_segment::make(const flag_layout& l) {
 }
 
 flag_segment::flag_segment(const unique_fd& memory, const flag_layout& l, std::uint32_t self,
-                           doorbell& own)
+                           doorbell* own)
     : layout_(l),
       self_(self),
       mapping_(map_from_peer(memory, l.size(), true)),
@@ -48,9 +48,11 @@ flag_segment::flag_segment(const unique_fd& memory, const flag_layout& l, std::u
       flags_(reinterpret_cast<flag*>(begin_of(mapping_) + l.flags_at())),
       user_(begin_of(mapping_) + l.user_at(), l.user_bytes),
       rung_(std::make_unique<std::atomic<std::uint32_t>[]>(l.members)) {
-  members_[self_].caller_bell = own.caller_wakeup().address();
-  members_[self_].progress_bell = own.progress_wakeup().address();
-  if (!own.fences_senders()) header_->must_fence.store(1, std::memory_order_relaxed);
+  if (own) {
+    members_[self_].caller_bell = own->caller_wakeup().address();
+    members_[self_].progress_bell = own->progress_wakeup().address();
+    if (!own->fences_senders()) header_->must_fence.store(1, std::memory_order_relaxed);
+  }
   header_->joined.fetch_add(1, std::memory_order_acq_rel);
 }
 

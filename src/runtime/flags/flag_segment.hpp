@@ -33,9 +33,9 @@ class flag_segment {
   /// Maps the memory, and joins as a member.
   /// \param l       as the first member chose it
   /// \param self    which member this is
-  /// \param own     its doorbell, which outlives the segment
+  /// \param own     its doorbell, which outlives the segment; null: this member never sleeps
   /// \throws weft::error (protocol_error, system): nothing is joined
-  flag_segment(const unique_fd& memory, const flag_layout& l, std::uint32_t self, doorbell& own);
+  flag_segment(const unique_fd& memory, const flag_layout& l, std::uint32_t self, doorbell* own);
   flag_segment(const flag_segment&) = delete;
   flag_segment& operator=(const flag_segment&) = delete;
   ~flag_segment();

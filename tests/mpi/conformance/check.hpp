@@ -103,6 +103,7 @@ void displaced_to_all(check&);
 void displaced_windows(check&);
 void rooted(check&);
 void to_all(check&);
+void often_made(check&);
 void nonblocking(check&);
 void communicators(check&);
 void intercommunicators(check&);

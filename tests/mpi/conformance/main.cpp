@@ -36,6 +36,7 @@ constexpr subject subjects[] = {
     {"displaced_windows", displaced_windows},
     {"rooted", rooted},
     {"to_all", to_all},
+    {"often_made", often_made},
     {"nonblocking", nonblocking},
     {"communicators", communicators},
     {"intercommunicators", intercommunicators},

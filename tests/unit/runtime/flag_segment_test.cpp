@@ -21,7 +21,7 @@ constexpr flag_layout layout{2, 8, 100};
 /// A member with an engine.
 struct member {
   member(const unique_fd& memory, std::uint32_t self, progress_mode mode = progress_mode::interrupt)
-      : e(mode, {}, "epoll"), segment(memory, layout, self, e.own_doorbell()) {}
+      : e(mode, {}, "epoll"), segment(memory, layout, self, &e.own_doorbell()) {}
   ~member() {
     const engine::holder hold(e);
     e.flags().forget(segment);
@@ -166,10 +166,10 @@ TEST_CASE("flag segment: memory of another kind is refused") {
   const weft::runtime::doorbell bell(false);
   auto& own = const_cast<weft::runtime::doorbell&>(bell);
   const unique_fd other = flag_segment::make({2, 4, 100});
-  CHECK_THROWS_AS(flag_segment(other, layout, 0, own), error);
+  CHECK_THROWS_AS(flag_segment(other, layout, 0, &own), error);
   const unique_fd same_size = make_memory_file("other", layout.size());
-  CHECK_THROWS_WITH(flag_segment(same_size, layout, 0, own),
+  CHECK_THROWS_WITH(flag_segment(same_size, layout, 0, &own),
                     weft::tests::contains("the same version of weft"));
   const unique_fd unsealed(::memfd_create("unsealed", MFD_CLOEXEC));
-  CHECK_THROWS_AS(flag_segment(unsealed, layout, 0, own), error);
+  CHECK_THROWS_AS(flag_segment(unsealed, layout, 0, &own), error);
 }

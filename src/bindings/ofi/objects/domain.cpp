@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/ofi/objects/domain.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <random>
 #include <stdexcept>
 
+#include "bindings/mpi/ranks_here.hpp"
 #include "bindings/ofi/endpoint/endpoint.hpp"
 #include "bindings/ofi/endpoint/scalable_endpoint.hpp"
 #include "bindings/ofi/objects/address_vector.hpp"
@@ -19,21 +17,8 @@ namespace weft::ofi {
 
 namespace {
 
-/// As launchers of MPI programs tell it.
-unsigned processes_of_the_job_here() {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-    if (const char* text = std::getenv(name))
-      return static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-  return 0;
-}
-
 /// Where all cores are busy, the handshake costs no waiting, and eager data is copied twice.
 constexpr std::size_t eager_limit_when_crowded = 32 * 1024;
-
-bool is_crowded(unsigned processes) noexcept {
-  const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 && processes > static_cast<unsigned long>(cores);
-}
 
 }  // namespace
 
@@ -145,8 +130,8 @@ options domain::chosen() const {
   // would interrupt system calls that were never interrupted before (those of sockets with a
   // time-out are not restarted).
   o.wait_set = "epoll";
-  const unsigned processes = processes_of_the_job_here();
-  if (is_crowded(processes)) o.eager_limit = eager_limit_when_crowded;
+  const unsigned processes = mpi::ranks_here();
+  if (mpi::are_crowded(processes)) o.eager_limit = eager_limit_when_crowded;
   if (manual_progress_) o.progress = progress_mode::polling;
   o = options::from_environment(std::move(o));
   o.standalone = true;

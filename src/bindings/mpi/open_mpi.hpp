@@ -9,11 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace weft::open_mpi_4 {
+namespace weft::open_mpi {
 
 using handle = void*;  // of a datatype, communicator, window or request
 
 constexpr int success = 0;
+
+/// MPI_IN_PLACE.
+inline bool is_in_place(const void* buffer) noexcept {
+  return buffer == reinterpret_cast<void*>(1);
+}
 
 /// Something of MPI by its name.
 class named {
@@ -54,11 +59,11 @@ class call : named {
   int operator()(Arguments... arguments) noexcept {
     void* const function = address();
     if (function == nullptr) {
-      std::fprintf(stderr, "libweft-open-mpi-4.so: the MPI of this program has no %s\n", name());
+      std::fprintf(stderr, "weft: the MPI of this program has no %s\n", name());
       std::abort();
     }
     return reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
   }
 };
 
-}  // namespace weft::open_mpi_4
+}  // namespace weft::open_mpi
