@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives of weft::group beside those of MPI.
+// The collectives of weft::group, and of an MPI on weft, beside those of MPI.
 #include <fmt/format.h>
 
 #include <memory>
@@ -31,7 +31,7 @@ std::vector<series> collectives_series(const collectives_options& options) {
   return all;
 }
 
-/// weft, and the MPIs on their own transports.
+/// weft, an MPI on weft, and the MPIs on their own transports.
 std::vector<contestant> everyone(const collectives_options& options) {
   std::vector<contestant> all{
       make_own({.name = "weft",
@@ -42,7 +42,6 @@ std::vector<contestant> everyone(const collectives_options& options) {
   auto others = make_mpi(options.transport, options.programs());
   for (auto& one : options.installed()) others.push_back(std::move(one));
   for (auto& one : others) {
-    if (one.part == role::own) continue;
     // With crowded ranks these take minutes: a progress thread that polls, and UCX's tcp, which
     // never yields its core (11 ms for 8 bytes among four ranks on two cores).
     if (one.name.ends_with(" async") || one.name == "MPICH tcp")
