@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of a group on one host: how its members get them, and the rounds of its calls.
+// The flags of a group on one host: the rounds of its calls.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
-#include <weft/message.hpp>
-
-#include "runtime/flags/flag_operation.hpp"
-#include "runtime/flags/flag_segment.hpp"
+#include "collectives/flags/group_segment.hpp"
 
 namespace weft::collectives {
 
-class communicator;
-
-/// A group's flag segment, and its place in it. Rank 0 makes the segment at an early call and
-/// passes its descriptor to ranks 1 and 2, rank r to 2 r + 1 and 2 r + 2. The first calls of a
-/// group go by messages, so that few of them wait for that. Where one member cannot have it, the
-/// group goes on by messages: every member waits for the same answer (`usable`), so all agree.
+/// A group's flag segment with room for its collectives, and this member's place in them. The first
+/// calls of a group go by messages, so that few of them wait for the segment. Where one member
+/// cannot have it, the group goes on by messages.
 ///
 /// A call has one round or several, numbered alike at all members. In round r a member *arrives*
 /// by its flag for r, with some bytes, or with its data slot full; when it needs nothing of a round
@@ -29,7 +22,7 @@ class communicator;
 /// had them.
 ///
 /// Owned by the communicator. Any thread, unless a member says otherwise.
-class group_flags {
+class group_flags final : public group_segment {
  public:
   /// Calls of a group ahead of the first one by flags, unless WEFT_COLLECTIVES asks for flags.
   static constexpr std::uint64_t calls_by_messages = 8;
@@ -47,35 +40,6 @@ class group_flags {
   static constexpr slots long_slots{2, 64 * 1024, window* short_slots.bytes};
 
   explicit group_flags(communicator& of) noexcept;
-  ~group_flags();
-  group_flags(const group_flags&) = delete;
-  group_flags& operator=(const group_flags&) = delete;
-
-  /// Rank 0 makes the segment, once; nothing at others. Any thread, without the progress lock.
-  void make_at_first_rank() noexcept {
-    if (rank_ == 0 && !made_.load(std::memory_order_relaxed)) [[unlikely]]
-      make();
-  }
-
-  // --- the segment; progress lock held ----------------------------------------------------------
-
-  /// A member has passed the descriptor. \param from its rank
-  void on_descriptor(peer_id from, const unique_fd& file) noexcept;
-  void on_not_passed(peer_id to) noexcept;
-  /// A member says that there is no segment.
-  void on_no_segment(peer_id from) noexcept;
-  /// The group is revoked: waits end.
-  void fail(errc why) noexcept;
-
-  /// Whether this member has the segment, or had it.
-  bool is_made() const noexcept { return segment_ != nullptr; }
-  /// Whether the group uses flags; nothing: it is not known yet.
-  std::optional<bool> usable() noexcept {
-    const state now = state_.load(std::memory_order_acquire);
-    if (now == state::whole) [[likely]]
-      return true;
-    return now == state::none ? std::optional(false) : look();
-  }
 
   // --- rounds; once it is usable -----------------------------------------------------------------
 
@@ -91,8 +55,8 @@ class group_flags {
   }
   /// Until all members have left the round that had the flag, or slot, of this one.
   /// \param depth `window`, or the number of its slots
-  runtime::flag_request room(std::uint64_t round, std::uint64_t depth) noexcept {
-    return {waits(), segment_.get(), {0, n_}, round < depth ? 0 : round + 1 - depth};
+  flag_request room(std::uint64_t round, std::uint64_t depth) noexcept {
+    return until({0, n_}, round < depth ? 0 : round + 1 - depth);
   }
   /// The same without a look at the flags, where an earlier look tells. \return whether there is
   bool has_room(std::uint64_t round, std::uint64_t depth) noexcept {
@@ -103,9 +67,9 @@ class group_flags {
   void arrive(std::uint64_t round, bool second = false) noexcept {
     segment_->raise(line(round, rank_, second), round + 1);
   }
-  runtime::flag_request arrived(std::uint64_t round, peer_id first, peer_id count,
-                                bool second = false) noexcept {
-    return {waits(), segment_.get(), {index(round, first, second), count}, round + 1};
+  flag_request arrived(std::uint64_t round, peer_id first, peer_id count,
+                       bool second = false) noexcept {
+    return until({index(round, first, second), count}, round + 1);
   }
   void leave(std::uint64_t round) noexcept;
 
@@ -123,42 +87,18 @@ class group_flags {
 
   // --- waits that last; progress lock held ------------------------------------------------------
 
-  /// What the oldest wait of this member lacks.
-  struct missing_flag {
-    peer_id rank;        ///< whose flag
-    std::uint64_t call;  ///< the number of this member's call
-    std::uint64_t value;
-    friend bool operator==(const missing_flag&, const missing_flag&) = default;
-  };
-  std::optional<missing_flag> missing() const noexcept;
-  /// Whether a wait lacks a flag of that rank.
-  bool lacks(peer_id rank) const noexcept;
+  std::optional<missing_flag> missing() const noexcept override;
+  bool lacks(peer_id rank) const noexcept override;
 
  private:
-  enum class state : std::uint8_t { coming, joined, whole, none };
   static constexpr std::uint64_t kept = 2 * window;
   static constexpr std::size_t bytes_of_rank = long_slots.at + long_slots.count * long_slots.bytes;
 
-  runtime::flag_layout layout() const noexcept;
-  void make() noexcept;
+  static runtime::flag_layout layout_of(peer_id n) noexcept;
   std::uint32_t index(std::uint64_t round, peer_id rank, bool second) const noexcept {
     return static_cast<std::uint32_t>((1 + (second ? window : 0) + round % window) * n_ + rank);
   }
-  runtime::flag_wait_service* waits() const noexcept;
-  std::optional<bool> look() noexcept;
   std::uint64_t look_who_left() noexcept;
-  bool join(const unique_fd& file) noexcept;
-  peer_id parent() const noexcept { return (rank_ - 1) / 2; }  // not of rank 0
-  template <class F>
-  void for_each_child(F f) noexcept;
-  void pass_on(const unique_fd& file) noexcept;
-  void have_none(bool tell_parent) noexcept;
-
-  communicator& of_;
-  const peer_id rank_, n_;
-  std::atomic<state> state_{state::coming};
-  std::unique_ptr<runtime::flag_segment> segment_;  // from state `joined` on
-  std::atomic<bool> made_{false};
 
   std::atomic<std::uint64_t> next_{0};                    // the first round of the next call
   std::atomic<std::uint64_t> known_left_{0};              // all members have left the rounds before

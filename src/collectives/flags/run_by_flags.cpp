@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <cstring>
-
-#include <weft/coro/time.hpp>
 
 #include "collectives/collective.hpp"
 #include "collectives/flags/flag_round.hpp"
@@ -13,9 +10,6 @@ namespace weft::collectives {
 namespace {
 
 using words = proto::group_statement;
-
-/// Between two looks whether all members have the segment.
-constexpr std::chrono::microseconds shortest_pause{10}, longest_pause{1000};
 
 /// Whether members go by messages still. With flags asked for, the first call waits for them.
 bool is_early(const communicator& of, const collective_call& made) noexcept {
@@ -32,7 +26,7 @@ std::uint8_t without_flags(const communicator& of, const collective_call& made,
 }
 
 /// Looks for a moment.
-bool comes_soon(const runtime::flag_request& all, int looks) noexcept {
+bool comes_soon(const flag_request& all, int looks) noexcept {
   for (int i = 0; i != looks; ++i) {
     if (all.try_now()) return true;
     runtime::cpu_pause();
@@ -73,11 +67,8 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   std::optional<bool> usable;
   try {
     r.begin(flags.begin(rounds));
-    for (auto pause = shortest_pause; !(usable = flags.usable());
-         pause = std::min(2 * pause, longest_pause)) {
-      of->check();
-      co_await sleep_for(pause);
-    }
+    usable = flags.usable();
+    if (!usable) usable = co_await flags.settles();
     const words own = statement{0, c.number(), made}.packed(proto::statement_use::asks);
     for (std::uint64_t k = 0; *usable && k != rounds; ++k, r.next()) {
       const std::uint64_t round = r.number();

@@ -110,6 +110,31 @@ TEST_CASE("flag segment: a sleeping member is rung by the flag that it awaits, a
   CHECK(sleeps() == 1);
 }
 
+TEST_CASE("flag segment: another thread of a sleeping member raises the flag that it awaits") {
+  two_members m;
+  wait_for_flags w(m.a.until({6, 1}, 1));
+  REQUIRE_FALSE(w.start());
+  std::thread sleeper([&] { m.a.e.run_until_done(w.done); });
+  const auto is_asleep = [&] {
+    const engine::holder hold(m.a.e);
+    return m.a.e.state() == progress_state::asleep;
+  };
+  while (!is_asleep()) std::this_thread::yield();
+  m.a.segment.raise_to(m.a.segment.at(6), 1);
+  sleeper.join();
+  CHECK(w.status == errc::ok);
+}
+
+TEST_CASE("flag segment: a flag that several raise keeps the highest value, and counts") {
+  two_members m;
+  flag& f = m.a.segment.at(0);
+  m.a.segment.raise_to(f, 7);
+  m.b.segment.raise_to(m.b.segment.at(0), 5);
+  CHECK(f.value == 7);
+  CHECK(m.b.segment.add(m.b.segment.at(0), 3) == 7);
+  CHECK(f.value == 10);
+}
+
 TEST_CASE(
     "flag segment: waits that were stopped or have failed end so, unless the flags have come") {
   two_members m;
