@@ -18,6 +18,8 @@
 
 namespace weft {
 
+class shared_flags;
+
 namespace detail {
 
 /// Elements that lie behind each other and outlive the expression: a vector, an array, a span.
@@ -364,6 +366,7 @@ class group {
   }
 
  private:
+  friend class shared_flags;
   task<void> all_to_all_counted(const_buffer out, std::span<const std::size_t> out_counts,
                                 mutable_buffer in, std::span<const std::size_t> in_counts,
                                 std::size_t element) const;

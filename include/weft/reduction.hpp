@@ -66,6 +66,7 @@ namespace detail {
 
 /// out[i] = left[i] op right[i]. The loop over a block of fixed length becomes vector instructions
 /// also with -O2, and `out` may be one of the operands: elements with the same index only.
+/// Operands may be in memory that another process writes: `op` gets copies, which do not change.
 template <class T, class Op>
 void combine_elements(const Op& op, const T* left, const T* right, T* out, std::size_t count) {
   constexpr std::size_t block = 16;
@@ -73,12 +74,17 @@ void combine_elements(const Op& op, const T* left, const T* right, T* out, std::
   if constexpr (std::is_arithmetic_v<T>) {
     for (; count - i >= block; i += block) {
       T sums[block];
-      for (std::size_t k = 0; k != block; ++k)
-        sums[k] = static_cast<T>(op(left[i + k], right[i + k]));
+      for (std::size_t k = 0; k != block; ++k) {
+        const T a = left[i + k], b = right[i + k];
+        sums[k] = static_cast<T>(op(a, b));
+      }
       std::copy_n(sums, block, out + i);
     }
   }
-  for (; i != count; ++i) out[i] = static_cast<T>(op(left[i], right[i]));
+  for (; i != count; ++i) {
+    const T a = left[i], b = right[i];
+    out[i] = static_cast<T>(op(a, b));
+  }
 }
 
 template <class T, class Op>

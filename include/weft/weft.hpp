@@ -33,6 +33,7 @@
 #include <weft/region_of.hpp>
 #include <weft/run.hpp>
 #include <weft/run_main.hpp>
+#include <weft/shared_flags.hpp>
 #include <weft/stream.hpp>
 #include <weft/value.hpp>
 #include <weft/wire.hpp>

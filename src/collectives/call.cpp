@@ -19,6 +19,7 @@ constexpr std::uint64_t rank_mask = (std::uint64_t{1} << rank_bits) - 1;
 std::string describe_operation(std::uint16_t name) {
   if (name == 0) return {};
   if (name == detail::name_of_split) return ", of a split";
+  if (name == detail::name_of_shared_flags) return ", of shared_flags::make";
   return fmt::format(", by {}", detail::describe_reduction(name));
 }
 

@@ -36,13 +36,14 @@ class revocation_send final : public send_operation {
 }  // namespace
 
 communicator::communicator(proto::messenger& m, std::uint64_t number, peer_id rank,
-                           group_shape shape, std::vector<peer_id> members)
+                           group_shape shape, std::vector<peer_id> members,
+                           std::optional<runtime::flag_layout> flags)
     : messenger_(m),
       number_(number),
       rank_(rank),
       shape_(shape),
       members_(std::move(members)),
-      flags_(shape.flags ? std::make_unique<group_flags>(*this) : nullptr),
+      segment_(make_segment(flags)),
       lineage_(std::make_shared<lineage>(lineage{number})) {
   const runtime::engine::holder hold(engine());
   if (!messenger_.groups().add(number_, *this))
@@ -190,7 +191,7 @@ void communicator::tell_members(const std::function<void(proto::peer&)>& tell) n
 void communicator::on_revoked(const revocation& what) noexcept {
   revoked_ = what;
   failed_.store(true, std::memory_order_release);
-  if (flags_) flags_->fail(what.why);
+  end_waits(what);
   tell_members([&](proto::peer& to) { pass_on(what, to); });
 }
 
@@ -203,10 +204,12 @@ void communicator::pass_on(const revocation& what, proto::peer& to) {
 
 std::string communicator::explain(const revocation& what) const {
   const auto text = [&](const std::string& did) {
-    return fmt::format(
-        "rank {} of the group {}; no collective of this group works any more: "
-        "group::shrink makes a group of those that are left",
-        what.rank, did);
+    return fmt::format("rank {} of the group {}; {}", what.rank, did,
+                       segment_ && !flags_
+                           ? "these shared_flags can be awaited no more: group::shrink makes a "
+                             "group of those that are left, and shared_flags::make new ones"
+                           : "no collective of this group works any more: group::shrink makes a "
+                             "group of those that are left");
   };
   switch (what.why) {
     case errc::stopped:

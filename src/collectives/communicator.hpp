@@ -44,9 +44,10 @@ class communicator final : public proto::revocable {
  public:
   /// \param number  equal at all members, and different from that of every other group of a member
   /// \param members the peer numbers of the ranks of the group; empty: rank r is peer r
+  /// \param flags   what shared_flags has; the group makes no collectives then
   /// \throws weft::error (invalid_argument): a group with this number exists; std::bad_alloc
   communicator(proto::messenger& m, std::uint64_t number, peer_id rank, group_shape shape,
-               std::vector<peer_id> members);
+               std::vector<peer_id> members, std::optional<runtime::flag_layout> flags = {});
   ~communicator();
   communicator(const communicator&) = delete;
   communicator& operator=(const communicator&) = delete;
@@ -57,8 +58,10 @@ class communicator final : public proto::revocable {
   peer_id rank() const noexcept { return rank_; }
   peer_id size() const noexcept { return shape_.ranks; }
   const group_shape& shape() const noexcept { return shape_; }
-  /// Null: the group has none.
-  group_flags* flags() const noexcept { return flags_.get(); }
+  /// Of collectives. Null: the group has none.
+  group_flags* flags() const noexcept { return flags_; }
+  /// Of collectives, or of shared_flags. Null: the group has none.
+  group_segment* segment() const noexcept { return segment_.get(); }
   /// The peer number of a rank.
   peer_id member(peer_id rank) const noexcept { return members_.empty() ? rank : members_[rank]; }
   /// The reverse; nothing: that peer is no member.
@@ -95,7 +98,7 @@ class communicator final : public proto::revocable {
   /// \throws weft::error (invalid_argument)
   [[noreturn]] void disagree(peer_id rank, const proto::group_statement& theirs);
 
-  // --- for group_flags; progress lock held -------------------------------------------------------
+  // --- for group_segment; progress lock held -----------------------------------------------------
 
   void pass(peer_id rank, unique_fd file) noexcept;
   void say_no_segment(peer_id rank) noexcept;
@@ -168,7 +171,10 @@ class communicator final : public proto::revocable {
   void contradict(peer_id who, std::uint64_t tag) noexcept;
   void contradict(proto::peer& who, std::uint64_t tag) noexcept;
   bool compare(proto::peer& from, std::uint64_t tag) noexcept;
+  std::unique_ptr<group_segment> make_segment(const std::optional<runtime::flag_layout>& flags);
   bool watch_flags() noexcept;
+  proto::peer* meet(peer_id rank) noexcept;
+  void end_waits(const proto::revocation& what) noexcept;
   void note(const statement& s) noexcept;
   void revoke_for(const statement& theirs, const std::optional<collective_call>& own) noexcept;
   void say(proto::peer& to, proto::statement_use use, const statement& what) noexcept;
@@ -181,11 +187,12 @@ class communicator final : public proto::revocable {
   const group_shape shape_;
   const std::vector<peer_id> members_;
   call_log calls_;
-  const std::unique_ptr<group_flags> flags_;
-  std::optional<group_flags::missing_flag> missed_;  // when the group_watch looked last
-  std::atomic<bool> watched_{false};                 // there is a group_watch
-  bool idle_ = false;                                // its last look found no receive
-  std::atomic<bool> failed_{false};                  // set before the posted receives are ended
+  group_flags* flags_ = nullptr;
+  const std::unique_ptr<group_segment> segment_;
+  std::optional<group_segment::missing_flag> missed_;  // when the group_watch looked last
+  std::atomic<bool> watched_{false};                   // there is a group_watch
+  bool idle_ = false;                                  // its last look found no receive
+  std::atomic<bool> failed_{false};                    // set before the posted receives are ended
 
   // A place for each rank, from the first use on. Progress lock held; `known_` is read without it
   // once `checked_` is set.

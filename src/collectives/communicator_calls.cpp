@@ -90,7 +90,7 @@ void communicator::on_statement(peer_id from, const proto::group_statement& what
     return;
   }
   if (what.use == statement_use::no_segment) {
-    if (const auto rank = rank_of(from); flags_ && rank) flags_->on_no_segment(*rank);
+    if (const auto rank = rank_of(from); segment_ && rank) segment_->on_no_segment(*rank);
     return;
   }
   if (revoked_) return;

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // A communicator and its flags: what members tell each other of them, and members that end, or call
 // something else, while others wait for their flags.
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "collectives/communicator.hpp"
 
 namespace weft::collectives {
 
 using proto::statement_use;
+
+std::unique_ptr<group_segment> communicator::make_segment(
+    const std::optional<runtime::flag_layout>& flags) {
+  if (flags) return std::make_unique<group_segment>(*this, *flags);
+  if (!shape_.flags) return nullptr;
+  auto made = std::make_unique<group_flags>(*this);
+  flags_ = made.get();
+  return made;
+}
 
 void communicator::pass(peer_id rank, unique_fd file) noexcept {
   try {
@@ -28,45 +41,71 @@ void communicator::say_no_segment(peer_id rank) noexcept {
 }
 
 void communicator::on_descriptor(peer_id from, const unique_fd& file) noexcept {
-  if (const auto rank = rank_of(from); flags_ && rank) flags_->on_descriptor(*rank, file);
+  if (const auto rank = rank_of(from); segment_ && rank) segment_->on_descriptor(*rank, file);
 }
 
-void communicator::on_not_passed(peer_id to) noexcept {
-  if (const auto rank = rank_of(to); flags_ && rank) flags_->on_not_passed(*rank);
+void communicator::on_not_passed(peer_id) noexcept {
+  if (segment_) segment_->on_not_passed();
 }
 
 /// A member that has died may be one whose flags others wait for: they need not have met it. One
-/// that has left has arrived in all calls that it was to make, unless a wait lacks its flag.
+/// that has left has arrived in all calls that it was to make, unless a wait lacks its flag; of
+/// shared_flags that is not known.
 void communicator::on_member_ended(peer_id who, errc why) noexcept {
   const auto rank = rank_of(who);
-  if (!flags_ || !rank || revoked_ || !flags_->is_made()) return;
-  if (why == errc::closed && !flags_->lacks(*rank)) return;
+  if (!segment_ || !rank || revoked_ || !segment_->is_wanted()) return;
+  if (why == errc::closed && !segment_->lacks(*rank)) return;
   messenger_.groups().revoke(number_,
                              {why == errc::closed ? errc::closed : errc::peer_lost, *rank});
 }
 
 void communicator::on_closed() noexcept {
-  if (flags_) flags_->fail(errc::closed);
+  if (segment_) segment_->fail(errc::closed);
+}
+
+void communicator::end_waits(const proto::revocation& what) noexcept {
+  if (!segment_) return;
+  std::shared_ptr<const std::string> text;
+  try {
+    text = std::make_shared<const std::string>(explain(what));
+  } catch (const std::bad_alloc&) {
+    // The sentence of the error has to do.
+  }
+  segment_->fail(what.why, std::move(text));
+}
+
+/// Then the end of that member is noticed. \return null: it has ended, or there is no memory
+proto::peer* communicator::meet(peer_id rank) noexcept {
+  try {
+    make_places();
+    know(rank);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  proto::peer& late = *held_[rank];
+  if (late.has_ended()) {
+    on_member_ended(late.id(), late.why());
+    return nullptr;
+  }
+  late.connection().want_link();
+  return &late;
 }
 
 /// Asks the member whose flag a wait lacks, if it lacked it at the last look already; so a member
 /// that this one had not met is met, and its end noticed. \return whether there is a wait
 bool communicator::watch_flags() noexcept {
-  const auto lacks = flags_ ? flags_->missing() : std::nullopt;
-  const bool for_long = lacks && lacks == missed_;
-  missed_ = lacks;
-  if (!for_long || revoked_) return lacks.has_value();
-  try {
-    make_places();
-    know(lacks->rank);
-  } catch (const std::bad_alloc&) {
+  if (!segment_ || revoked_) return false;
+  if (const auto absent = segment_->awaits_member()) {
+    meet(*absent);
     return true;
   }
-  proto::peer& late = *held_[lacks->rank];
-  if (late.has_ended())
-    on_member_ended(late.id(), late.why());
-  else if (const auto own = calls_.find(lacks->call))
-    say(late, statement_use::asks, {rank_, lacks->call, *own});
+  const auto lacks = segment_->missing();
+  const bool for_long = lacks && lacks == missed_;
+  missed_ = lacks;
+  if (!for_long) return segment_->has_waits();
+  proto::peer* const late = meet(lacks->rank);
+  if (const auto own = calls_.find(lacks->call); own && late)
+    say(*late, statement_use::asks, {rank_, lacks->call, *own});
   return true;
 }
 

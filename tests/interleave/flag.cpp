@@ -60,8 +60,8 @@ using namespace weft::runtime;
 constexpr flag_layout layout{3, 2, 0};
 
 struct waits final : flag_wait_service {
-  bool start(flag_operation& op) noexcept override { return !all.add(op); }
-  void cancel(flag_operation& op) noexcept override { all.cancel(op); }
+  bool start(weft::flag_operation& op) noexcept override { return !all.add(op); }
+  void cancel(weft::flag_operation& op) noexcept override { all.cancel(op); }
   completion_queue ended;
   flag_waits all{ended};
 };
@@ -93,8 +93,8 @@ void scenario(interleave::run& now) {
       s->raisers[n].raise(s->raisers[n].at(n), 1);
     });
   now.thread([s] {
-    const flag_request r{&s->service, &s->sleeper, {0, 2}, 1};
-    flag_operation op(r, [](weft::operation&) noexcept {});
+    const weft::flag_request r{&s->service, &s->sleeper, {0, 2}, 1};
+    weft::flag_operation op(r, [](weft::operation&) noexcept {});
     if (!op.start()) {
       s->service.ended.add_pending(op);
       while (s->service.all.poll() == 0) {

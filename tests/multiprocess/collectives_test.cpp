@@ -84,6 +84,18 @@ TEST_CASE("collectives: every result is right by every algorithm in the tables")
   CHECK(end.status == 0);
 }
 
+TEST_CASE("collectives: flags that are asked for, where no link passes memory") {
+  std::string all;
+  for (std::size_t k = 0; k != weft::collectives::kinds; ++k)
+    all += (all.empty() ? "" : ",") +
+           std::string(weft::collectives::table_of(static_cast<weft::collectives::kind>(k)).name) +
+           ":flags";
+  const collectives_end end =
+      run_collectives("tcp", "3", "collectives results 2000", "dedicated", all);
+  CAPTURE(all, end.said);
+  CHECK(end.status == 0);
+}
+
 TEST_CASE("collectives: members that are asked to use different algorithms all learn of it") {
   const std::string shell =
       "sh -c '[ $WEFT_RANK != 1 ] || export WEFT_COLLECTIVES=all_reduce:ring; "

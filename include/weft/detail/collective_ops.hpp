@@ -40,7 +40,7 @@ struct reduction {
 };
 
 /// In place of the name of a reduction.
-inline constexpr std::uint16_t name_of_split = 0xffff;
+inline constexpr std::uint16_t name_of_split = 0xffff, name_of_shared_flags = 0xfffe;
 /// "plus of 8-byte floating-point numbers"
 std::string describe_reduction(std::uint16_t name);
 

@@ -57,7 +57,7 @@ class flag_rounds {
 
   /// What a member waits for: all these flags have that value.
   struct awaited {
-    runtime::flag_range flags;
+    flag_range flags;
     std::uint64_t value;
   };
   bool have(const awaited& what) const noexcept { return segment_->have(what.flags, what.value); }

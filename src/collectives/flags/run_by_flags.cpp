@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-
-#include <weft/coro/time.hpp>
-
 #include "collectives/collective.hpp"
 #include "collectives/flags/flag_call.hpp"
 #include "runtime/os/pause.hpp"
@@ -13,9 +9,6 @@ namespace {
 
 /// What a member has called is written as in this kind of statement.
 constexpr auto words = proto::statement_use::asks;
-
-/// Between two looks whether all members have the segment.
-constexpr std::chrono::microseconds shortest_pause{10}, longest_pause{1000};
 
 /// Whether members go by messages still. With flags asked for, the first call waits for them.
 bool is_early(const communicator& of, const collective_call& made) noexcept {
@@ -32,7 +25,7 @@ std::uint8_t without_flags(const communicator& of, const collective_call& made,
 }
 
 /// Looks for a moment.
-bool comes_soon(const runtime::flag_request& all, int looks) noexcept {
+bool comes_soon(const flag_request& all, int looks) noexcept {
   for (int i = 0; i != looks; ++i) {
     if (all.try_now()) return true;
     runtime::cpu_pause();
@@ -64,11 +57,8 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   std::exception_ptr failure;
   std::optional<bool> usable;
   try {
-    for (auto pause = shortest_pause; !(usable = flags.usable());
-         pause = std::min(2 * pause, longest_pause)) {
-      of->check();
-      co_await sleep_for(pause);
-    }
+    usable = flags.usable();
+    if (!usable) usable = co_await flags.settles();
     const auto disagree = [&](peer_id member, const flag_call::words& theirs) {
       of->disagree(member, {words, theirs.first, theirs.second});
     };

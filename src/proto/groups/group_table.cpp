@@ -109,12 +109,19 @@ void group_table::pass(peer& to, std::uint64_t group, unique_fd file) noexcept {
   } catch (const std::bad_alloc&) {
     // It is as if there were no descriptor.
   }
-  if (revocable* const known = find(group)) known->on_not_passed(to.id());
+  not_passed(to, group);
 }
 
 void group_table::pass_now(peer& to, std::uint64_t group, const unique_fd& file) noexcept {
   const bool passed = file && to.connection().link()->pass(file, static_cast<std::uint32_t>(group));
-  if (passed) return;
+  if (!passed) not_passed(to, group);
+}
+
+/// The peer waits for an answer, also where this side has no such group any more.
+void group_table::not_passed(peer& to, std::uint64_t group) noexcept {
+  if (!to.has_ended() && !to.connection().closing())
+    to.writer().send_control(frame_kind::signal, statement_tag(group, statement_use::no_segment), 0,
+                             0);
   if (revocable* const known = find(group)) known->on_not_passed(to.id());
 }
 

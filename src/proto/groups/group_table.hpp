@@ -139,7 +139,7 @@ class revocable {
   virtual bool on_watch(std::uint64_t posted, bool last) noexcept = 0;
   /// A member has passed a descriptor of its flag segment. \param file checked here
   virtual void on_descriptor(peer_id from, const unique_fd& file) noexcept = 0;
-  /// The descriptor that was for that member cannot be passed.
+  /// The descriptor that was for that member cannot be passed; it is told so.
   virtual void on_not_passed(peer_id to) noexcept = 0;
   /// The connection to a member has ended a moment ago. May revoke.
   virtual void on_member_ended(peer_id who, errc why) noexcept = 0;
@@ -185,7 +185,8 @@ class group_table {
     if (revocable* const group = find(group_of(tag))) group->on_unexpected(from, tag);
   }
   void on_statement(peer_id from, std::uint64_t group, const group_statement& what) noexcept;
-  /// Passes the descriptor of a group's flag segment to a peer, once there is a link.
+  /// Passes the descriptor of a group's flag segment to a peer, once there is a link; or tells it
+  /// that there is no segment, and the group.
   /// \param file not to be the disposal's; null: none is left
   void pass(peer& to, std::uint64_t group, unique_fd file) noexcept;
   /// That peer can be reached from now on.
@@ -231,6 +232,7 @@ class group_table {
   static void keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
                    std::size_t limit_of_one) noexcept;
   void pass_now(peer& to, std::uint64_t group, const unique_fd& file) noexcept;
+  void not_passed(peer& to, std::uint64_t group) noexcept;
 
   const protocol_services& services_;
   const peer_registry& peers_;

@@ -11,6 +11,7 @@ namespace weft::runtime {
 namespace {
 
 constexpr std::uint32_t awake = 0, caller_sleeps = 1, progress_listens = 3, state_bits = 3;
+constexpr std::uint32_t joined_awake = 4 + awake;
 
 std::byte* begin_of(const mapping& m) noexcept { return static_cast<std::byte*>(m.get()); }
 
@@ -53,6 +54,7 @@ flag_segment::flag_segment(const unique_fd& memory, const flag_layout& l, std::u
     members_[self_].progress_bell = own->progress_wakeup().address();
     if (!own->fences_senders()) header_->must_fence.store(1, std::memory_order_relaxed);
   }
+  members_[self_].asleep.store(joined_awake, std::memory_order_relaxed);
   header_->joined.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -71,6 +73,14 @@ void flag_segment::refuse() noexcept {
   ring_sleepers();
 }
 
+void flag_segment::raise_to(flag& f, std::uint64_t value) noexcept {
+  std::uint64_t now = f.value.load(std::memory_order_relaxed);
+  while (now < value)
+    if (f.value.compare_exchange_weak(now, value, std::memory_order_acq_rel,
+                                      std::memory_order_relaxed))
+      return tell_sleepers();
+}
+
 /// What a member awaits is its own word: it may be anything.
 bool flag_segment::is_awaited_by(const flag_member& m) const noexcept {
   const flag_range r{m.first.load(std::memory_order_relaxed),
@@ -79,13 +89,14 @@ bool flag_segment::is_awaited_by(const flag_member& m) const noexcept {
   return have(r, m.value.load(std::memory_order_relaxed));
 }
 
-/// Of several that raise flags of one wait at once, the last one sees all of them.
+/// Of several that raise flags of one wait at once, the last one sees all of them. Another thread
+/// of this member may be one that sleeps.
 [[gnu::cold]] void flag_segment::ring_sleepers() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::uint32_t n = 0; n != layout_.members; ++n) {
     const flag_member& m = members_[n];
     const std::uint32_t asleep = m.asleep.load(std::memory_order_acquire);
-    if (n == self_ || (asleep & 1) == 0 || !is_awaited_by(m)) continue;
+    if ((asleep & 1) == 0 || !is_awaited_by(m)) continue;
     if (rung_[n].exchange(asleep, std::memory_order_relaxed) == asleep) continue;
     bell_.ring((asleep & state_bits) == progress_listens ? m.progress_bell : m.caller_bell);
   }

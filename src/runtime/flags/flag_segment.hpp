@@ -5,15 +5,17 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+
+#include <weft/operations/flags.hpp>
 
 #include "runtime/descriptors/memory_file.hpp"
 #include "runtime/flags/layout.hpp"
 #include "runtime/sleep/doorbell.hpp"
 
 namespace weft::runtime {
-
-class flag_operation;
 
 /// One member's view of a flag segment. A member raises a flag by a store, and the others see it by
 /// a load, so that it moves although no thread of weft runs; only members that sleep are rung.
@@ -42,6 +44,7 @@ class flag_segment {
 
   std::uint32_t members() const noexcept { return layout_.members; }
   std::uint32_t self() const noexcept { return self_; }
+  std::uint32_t flags() const noexcept { return layout_.flags; }
   /// Whether every member has joined. Any thread, as all functions that do not say otherwise.
   bool is_whole() noexcept {
     if (whole_.load(std::memory_order_acquire)) [[likely]]
@@ -51,6 +54,10 @@ class flag_segment {
   /// A member cannot join: nobody uses the segment.
   void refuse() noexcept;
   bool is_refused() const noexcept { return header_->refused.load(std::memory_order_acquire) != 0; }
+  /// Whether that member has, as far as its own word tells.
+  bool has_joined(std::uint32_t member) const noexcept {
+    return members_[member].asleep.load(std::memory_order_relaxed) != 0;
+  }
 
   flag& at(std::uint32_t n) noexcept { return flags_[n]; }
   const flag& at(std::uint32_t n) const noexcept { return flags_[n]; }
@@ -61,6 +68,15 @@ class flag_segment {
   void raise(flag& f, std::uint64_t value) noexcept {
     f.value.store(value, std::memory_order_release);
     tell_sleepers();
+  }
+  /// The same for a flag that several may raise at once: its value becomes that one, unless it is
+  /// higher already.
+  void raise_to(flag& f, std::uint64_t value) noexcept;
+  /// \return the former value
+  std::uint64_t add(flag& f, std::uint64_t by) noexcept {
+    const std::uint64_t before = f.value.fetch_add(by, std::memory_order_acq_rel);
+    tell_sleepers();
+    return before;
   }
   /// After a flag of this member got its next value in another way.
   void tell_sleepers() noexcept {
@@ -104,7 +120,8 @@ class flag_segment {
   flag_operation* waiting_ = nullptr;  // the oldest one
   flag_segment* after_ = nullptr;      // in the list of segments
   bool is_listed_ = false, announced_ = false;
-  errc failed_ = errc::ok;  // waits end with it
+  errc failed_ = errc::ok;                  // waits end with it
+  std::shared_ptr<const std::string> why_;  // and say this; null: nothing in particular
 };
 
 }  // namespace weft::runtime

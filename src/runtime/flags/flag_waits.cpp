@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/flags/flag_waits.hpp"
 
+#include <utility>
 #include <weft/error.hpp>
 
 #include "runtime/completion/completion_queue.hpp"
 
-namespace weft::runtime {
+namespace weft {
+
+bool flag_request::try_now() const noexcept { return segment->have(range, value); }
+
+bool flag_operation::start() noexcept { return request.waits->start(*this); }
+void flag_operation::cancel() noexcept { request.waits->cancel(*this); }
 
 std::string flag_operation::explain() const {
+  if (why_) return *why_;
   return status == errc::stopped ? "the wait for flags in shared memory was stopped on request"
                                  : sentence_of(status);
+}
+
+}  // namespace weft
+
+namespace weft::runtime {
+
+/// Goes past the flags that have the value. \return whether all have
+bool flag_waits::look(flag_operation& op) noexcept {
+  const flag_request& r = op.request;
+  for (; op.next_ != r.range.first + r.range.count; ++op.next_)
+    if (r.segment->at(op.next_).value.load(std::memory_order_acquire) < r.value) return false;
+  return true;
 }
 
 unsigned flag_waits::poll() noexcept {
@@ -32,12 +51,13 @@ unsigned flag_waits::poll(flag_segment& s) noexcept {
   unsigned ended = 0;
   for (flag_operation** at = &s.waiting_; *at;) {
     flag_operation& op = **at;
-    const bool has_come = op.look();
+    const bool has_come = look(op);
     if (!has_come && s.failed_ == errc::ok) {
       at = &op.after_;
       continue;
     }
     *at = op.after_;
+    if (!has_come) op.why_ = s.why_;
     end(op, has_come ? errc::ok : s.failed_);
     ++ended;
   }
@@ -75,15 +95,16 @@ void flag_waits::withdraw_all() noexcept {
 bool flag_waits::any_has_come() noexcept {
   for (flag_segment* s = first_; s; s = s->after_)
     for (flag_operation* op = s->waiting_; op; op = op->after_)
-      if (s->failed_ != errc::ok || op->look()) return true;
+      if (s->failed_ != errc::ok || look(*op)) return true;
   return false;
 }
 
 bool flag_waits::add(flag_operation& op) noexcept {
   flag_segment& s = *op.request.segment;
-  op.status = op.look() ? errc::ok : op.stopped_ ? errc::stopped : s.failed_;
-  if (op.status != errc::ok || op.next_ == op.request.range.first + op.request.range.count)
-    return false;
+  const bool has_come = look(op);
+  op.status = has_come ? errc::ok : op.stopped_ ? errc::stopped : s.failed_;
+  if (!has_come && !op.stopped_) op.why_ = s.why_;
+  if (has_come || op.status != errc::ok) return false;
   flag_operation** last = &s.waiting_;
   while (*last) last = &(*last)->after_;
   *last = &op;
@@ -106,8 +127,11 @@ bool flag_waits::cancel(flag_operation& op) noexcept {
   return true;
 }
 
-void flag_waits::fail(flag_segment& s, errc why) noexcept {
-  if (s.failed_ == errc::ok) s.failed_ = why;
+void flag_waits::fail(flag_segment& s, errc why, std::shared_ptr<const std::string> text) noexcept {
+  if (s.failed_ == errc::ok) {
+    s.failed_ = why;
+    s.why_ = std::move(text);
+  }
   poll(s);
 }
 

@@ -3,13 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 
-#include "runtime/flags/flag_operation.hpp"
+#include "runtime/flags/flag_segment.hpp"
 
 namespace weft::runtime {
 
 class completion_queue;
+
+/// The engine, as waits for flags see it. Any thread, without the progress lock.
+class flag_wait_service {
+ public:
+  /// \return true: it has ended, and its status is set
+  virtual bool start(flag_operation& op) noexcept = 0;
+  virtual void cancel(flag_operation& op) noexcept = 0;
+
+ protected:
+  ~flag_wait_service() = default;
+};
 
 /// All waits of an engine, by their segments. Owned by the engine. Progress lock held.
 class flag_waits {
@@ -39,8 +52,9 @@ class flag_waits {
   /// \return whether it was pending, and has ended now
   bool cancel(flag_operation& op) noexcept;
   /// Waits for flags of that segment end with this error from now on, but for those whose flags
-  /// have come.
-  void fail(flag_segment& s, errc why) noexcept;
+  /// have come. The first call counts.
+  /// \param text cause and cure; null: the sentence of the error
+  void fail(flag_segment& s, errc why, std::shared_ptr<const std::string> text = {}) noexcept;
   /// Before the segment goes: it has no waits.
   void forget(flag_segment& s) noexcept;
 
@@ -51,10 +65,12 @@ class flag_waits {
   };
   /// Of the oldest wait of the segment; nothing: there is none.
   static std::optional<lacking> lacks(const flag_segment& s) noexcept;
+  static bool any(const flag_segment& s) noexcept { return s.waiting_ != nullptr; }
   /// Whether a wait lacks one of the flags n, n + step, n + 2 step...
   static bool lacks(const flag_segment& s, std::uint32_t n, std::uint32_t step) noexcept;
 
  private:
+  static bool look(flag_operation& op) noexcept;
   unsigned poll(flag_segment& s) noexcept;
   void end(flag_operation& op, errc status) noexcept;
   void withdraw_all() noexcept;

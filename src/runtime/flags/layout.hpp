@@ -18,15 +18,11 @@ struct alignas(64) flag {
 };
 static_assert(sizeof(flag) == 64);
 
-/// Flags that lie behind each other.
-struct flag_range {
-  std::uint32_t first = 0, count = 0;
-};
-
 /// One member's words, which it alone writes.
 struct alignas(128) flag_member {
   /// Odd: it sleeps, ring for what it awaits. The states name the bell: 1 that of the thread inside
-  /// run(), 3 that of the progress thread. Counts up as the words of a doorbell_page do.
+  /// run(), 3 that of the progress thread. Counts up as the words of a doorbell_page do, from 4 on:
+  /// 0 is that of a member that has not joined.
   std::atomic<std::uint32_t> asleep;
   /// What it awaits: all these flags have that value. `count` 0: ring for every flag. Written ahead
   /// of `asleep`. Only a hint: a torn one is of a member that has looked again since.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -153,4 +154,27 @@ TEST_CASE("collectives: ranges that overlap are refused, but for the own part in
   CHECK(apart(a.subspan(10, 10), a, a.data() + 10));
   CHECK_FALSE(apart(a.subspan(11, 10), a, a.data() + 10));
   CHECK(apart(a, a, a.data()));
+}
+
+TEST_CASE("reductions: an operation gets copies of elements that another process may write") {
+  struct note_addresses {
+    std::vector<const int*>* seen;
+    int operator()(const int& a, const int& b) const {
+      seen->push_back(&a);
+      seen->push_back(&b);
+      return a + b;
+    }
+  };
+  std::vector<int> left(21, 1), right(21, 2), out(21);
+  std::vector<const int*> seen;
+  make_reduction<int>(note_addresses{&seen})(std::as_bytes(std::span(left)),
+                                             std::as_bytes(std::span(right)),
+                                             std::as_writable_bytes(std::span(out)).data());
+  CHECK(out == std::vector<int>(21, 3));
+  CHECK(seen.size() == 42);
+  const auto is_in = [](const std::vector<int>& memory) {
+    return [&](const int* at) { return at >= memory.data() && at < memory.data() + memory.size(); };
+  };
+  CHECK(std::none_of(seen.begin(), seen.end(), is_in(left)));
+  CHECK(std::none_of(seen.begin(), seen.end(), is_in(right)));
 }

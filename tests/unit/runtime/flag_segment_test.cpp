@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flags in shared memory: two engines of one process are members of one segment.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "runtime/progress/engine.hpp"
@@ -110,6 +112,31 @@ TEST_CASE("flag segment: a sleeping member is rung by the flag that it awaits, a
   CHECK(sleeps() == 1);
 }
 
+TEST_CASE("flag segment: another thread of a sleeping member raises the flag that it awaits") {
+  two_members m;
+  wait_for_flags w(m.a.until({6, 1}, 1));
+  REQUIRE_FALSE(w.start());
+  std::thread sleeper([&] { m.a.e.run_until_done(w.done); });
+  const auto is_asleep = [&] {
+    const engine::holder hold(m.a.e);
+    return m.a.e.state() == progress_state::asleep;
+  };
+  while (!is_asleep()) std::this_thread::yield();
+  m.a.segment.raise_to(m.a.segment.at(6), 1);
+  sleeper.join();
+  CHECK(w.status == errc::ok);
+}
+
+TEST_CASE("flag segment: a flag that several raise keeps the highest value, and counts") {
+  two_members m;
+  flag& f = m.a.segment.at(0);
+  m.a.segment.raise_to(f, 7);
+  m.b.segment.raise_to(m.b.segment.at(0), 5);
+  CHECK(f.value == 7);
+  CHECK(m.b.segment.add(m.b.segment.at(0), 3) == 7);
+  CHECK(f.value == 10);
+}
+
 TEST_CASE(
     "flag segment: waits that were stopped or have failed end so, unless the flags have come") {
   two_members m;
@@ -165,11 +192,27 @@ TEST_CASE("flag segment: what another member writes into its words harms nobody'
 TEST_CASE("flag segment: memory of another kind is refused") {
   const weft::runtime::doorbell bell(false);
   auto& own = const_cast<weft::runtime::doorbell&>(bell);
-  const unique_fd other = flag_segment::make({2, 4, 100});
-  CHECK_THROWS_AS(flag_segment(other, layout, 0, &own), error);
+  const auto joins = [&](const unique_fd& memory) {
+    try {
+      const flag_segment one(memory, layout, 0, &own);
+      return std::string("joined");
+    } catch (const error& e) {
+      return std::string(e.what());
+    }
+  };
+  CHECK(joins(flag_segment::make(layout)) == "joined");
+  for (const flag_layout& other : {flag_layout{2, 4, 100}, {3, 8, 100}, {2, 8, 0}, {2, 8, 99}})
+    CHECK(joins(flag_segment::make(other)) != "joined");
   const unique_fd same_size = make_memory_file("other", layout.size());
-  CHECK_THROWS_WITH(flag_segment(same_size, layout, 0, &own),
-                    weft::tests::contains("the same version of weft"));
+  CHECK_THAT(joins(same_size), weft::tests::contains("the same version of weft"));
+  // Each of the four words that are checked; no other is.
+  for (std::size_t word = 0; word != 4; ++word) {
+    const unique_fd memory = flag_segment::make(layout);
+    static_cast<std::uint32_t*>(map_own(memory, layout.size()).get())[word] += 1;
+    CHECK_THAT(joins(memory), weft::tests::contains("the same version of weft"));
+  }
   const unique_fd unsealed(::memfd_create("unsealed", MFD_CLOEXEC));
-  CHECK_THROWS_AS(flag_segment(unsealed, layout, 0, &own), error);
+  CHECK(joins(unsealed) != "joined");
+  REQUIRE(::ftruncate(unsealed.get(), static_cast<off_t>(layout.size())) == 0);
+  CHECK_THAT(joins(unsealed), weft::tests::contains("that it could shrink"));
 }
