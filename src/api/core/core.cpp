@@ -107,11 +107,11 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
                                : trace_file(options_.call_tree_file, plane_->job(), lane),
                            rank(), options_.call_tree_messages);
   const wireup::job& j = plane_->job();
-  world_ = std::make_shared<collectives::communicator>(
-      messenger_, 0, j.rank(),
-      collectives::group_shape{j.size(), j.local_size() == j.size(),
-                               *collectives::forced_by(options_.experimental.collectives)},
-      std::vector<peer_id>{});
+  collectives::group_shape shape{j.size(), j.local_size() == j.size(),
+                                 *collectives::forced_by(options_.experimental.collectives)};
+  shape.per_host = j.per_host();
+  world_ = std::make_shared<collectives::communicator>(messenger_, 0, j.rank(), shape,
+                                                       std::vector<peer_id>{});
   plane_->add(*this);
 }
 

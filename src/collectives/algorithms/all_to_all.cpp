@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
@@ -59,18 +60,46 @@ task<void> all_to_all_pairwise(collective c, const arguments& with) {
   }
 }
 
+/// To the member of this host that is in the slice of the receiver; then in each slice.
+task<void> all_to_all_levels(collective c, const arguments& with) {
+  const std::size_t block = with.in.size() / c.size();
+  const peer_id hosts = c.shape().hosts(), places = c.shape().per_host;
+  scratch leaving(with.in.size()), coming(with.in.size());
+  for (peer_id place = 0; place != places; ++place)
+    for (peer_id host = 0; host != hosts; ++host)
+      copy(with.in.subspan((host * places + place) * block, block),
+           leaving.part((place * hosts + host) * block, block));
+  const arguments inside{.in = leaving.all(), .out = coming.all()};
+  co_await perform_part(c.in_host(collective::turn::before_others), kind::all_to_all, hosts * block,
+                        inside);
+  for (peer_id place = 0; place != places; ++place)
+    for (peer_id host = 0; host != hosts; ++host)
+      copy(coming.part((place * hosts + host) * block, block),
+           leaving.part((host * places + place) * block, block));
+  const arguments between{.in = leaving.all(), .out = with.out};
+  co_await perform_part(c.in_slice(collective::turn::last), kind::all_to_all, places * block,
+                        between);
+}
+
 constexpr algorithm all_to_all_algorithms[] = {
     // n - 1 exchanges, each with another rank.
-    {"pairwise", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
-     in_frame<all_to_all_pairwise>},
+    {"pairwise", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b * t.crowd); },
+     serves_always, in_frame<all_to_all_pairwise>, all_to_all_pairwise},
     // log2 n steps with half of the data.
-    {"bruck", [](const terms& t) { return t.log_n * (t.a + t.n / 2 * t.m * t.b * 2); },
+    {"bruck", [](const terms& t) { return t.exchanges(t.n / 2 * t.m * 2); },
      [](const collective_size& c, const group_shape& g) {
        return g.ranks < 3 ? "fewer than 3 ranks" : unfit_for_parts(c, g);
      },
-     in_frame<all_to_all_bruck>},
+     in_frame<all_to_all_bruck>, all_to_all_bruck},
     {"flags", [](const terms& t) { return t.rounds(t.n * t.m) * t.flags() + 2 * t.n * t.m * t.f; },
-     unfit_for_flags, by_flags<all_to_all_by_flags>}};
+     unfit_for_flags, by_flags<all_to_all_by_flags>},
+    {"levels",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       return of.in_host(kind::all_to_all, of.h() * t.m) +
+              of.in_slice(kind::all_to_all, of.p() * t.m) + 2 * t.n * t.m * t.f;
+     },
+     unfit_for_levels, in_frame<all_to_all_levels>}};
 
 }  // namespace
 

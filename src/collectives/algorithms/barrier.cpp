@@ -21,9 +21,8 @@ task<void> disseminate(detail::communicator_ptr group, collective_call made, std
     for (unsigned k = 0; (std::uint64_t{1} << k) < c.size(); ++k) {
       const tag t{proto::barrier_tag(of.number(), k, c.number())};
       const std::int64_t distance = std::int64_t{1} << k;
-      const send_request tell{of.peer(c.at(distance)), t, const_buffer{},
-                              detail::send_mode::signal};
-      const recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
+      const send_request tell{c.peer(c.at(distance)), t, const_buffer{}, detail::send_mode::signal};
+      const recv_request hear{nullptr, c.peer(c.at(-distance)), t, mutable_buffer{}};
       if (2 * distance >= c.size()) c.leave_background(0);
       co_await together(c, tell, hear);
     }
@@ -34,7 +33,7 @@ task<void> disseminate(detail::communicator_ptr group, collective_call made, std
 }
 
 constexpr algorithm barrier_algorithms[] = {
-    {"dissemination", [](const terms& t) { return t.log_n * t.a; }, serves_always,
+    {"dissemination", [](const terms& t) { return t.tree(0); }, serves_always,
      [](detail::communicator_ptr&& of, const collective_call& made, arguments&& with) {
        return disseminate(std::move(of), made, with.number);
      }},

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cmath>
 
-#include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
@@ -38,7 +38,7 @@ task<void> broadcast_binomial(collective c, const arguments& with) {
 /// smaller than what is worth one.
 std::size_t chain_segment(std::size_t bytes, const group_shape& g) noexcept {
   constexpr std::size_t smallest = 128 * 1024;
-  const cost_model cost = model_of(g);
+  const message_costs cost = costs_of(g);
   const double m = static_cast<double>(bytes);
   const double segments =
       std::sqrt(m * cost.per_byte * std::max(1.0, static_cast<double>(g.ranks) - 2) /
@@ -51,7 +51,7 @@ std::size_t chain_segment(std::size_t bytes, const group_shape& g) noexcept {
 task<void> broadcast_chain(collective c, const arguments& with) {
   const from_root v(c, with.root);
   const mutable_buffer data = with.out;
-  const std::size_t size = chain_segment(data.size(), c.of().shape());
+  const std::size_t size = chain_segment(data.size(), c.shape());
   const std::size_t segments = std::max<std::size_t>(1, (data.size() + size - 1) / size);
   const auto segment = [&](std::size_t k) {
     return data.subspan(k * size, std::min(size, data.size() - k * size));
@@ -94,14 +94,49 @@ task<void> broadcast_scatter_all_gather(collective c, const arguments& with) {
   }
 }
 
+/// In the slice of the root, then in each host.
+task<void> broadcast_levels(collective c, const arguments& with) {
+  const peer_id places = c.shape().per_host, place = with.root % places;
+  if (c.rank() % places == place) {
+    const arguments between{.out = with.out, .root = with.root / places};
+    co_await perform_part(c.in_slice(collective::turn::before_others, false), kind::broadcast,
+                          with.out.size(), between);
+  }
+  const arguments inside{.out = with.out, .root = place};
+  co_await perform_part(c.in_host(collective::turn::last), kind::broadcast, with.out.size(),
+                        inside);
+}
+
+/// The root scatters blocks in its host, each slice broadcasts one, and each host gathers them.
+task<void> broadcast_levels_parts(collective c, const arguments& with) {
+  const peer_id places = c.shape().per_host, host = with.root / places;
+  const peer_id me = c.rank() % places;
+  const division blocks(with.out.size(), 1, places);
+  const mutable_buffer mine = with.out.subspan(blocks.begin(me), blocks.size(me));
+  if (c.rank() / places == host) {
+    detail::byte_counts parts(places);
+    for (peer_id k = 0; k != places; ++k) parts[k] = blocks.size(k);
+    const arguments first{.in = with.out,
+                          .out = mine,
+                          .root = with.root % places,
+                          .parts = sizes_of(std::move(parts), {})};
+    co_await perform_part(c.in_host(collective::turn::before_others), kind::scatter, of_parts,
+                          first);
+  }
+  const arguments between{.out = mine, .root = host};
+  co_await perform_part(c.in_slice(collective::turn::before_others), kind::broadcast, mine.size(),
+                        between);
+  co_await pass_around(c.in_host(collective::turn::last), with.out, blocks);
+}
+
 const char* unfit_for_two(const collective_size&, const group_shape& g) {
   return g.ranks < 3 ? "fewer than 3 ranks" : nullptr;
 }
 
 constexpr algorithm broadcast_algorithms[] = {
     // A tree of depth log2 n.
-    {"binomial", [](const terms& t) { return t.log_n * t.message(t.m); }, serves_always,
-     in_frame<broadcast_binomial>},
+    {"binomial", [](const terms& t) { return t.tree(t.m); }, serves_always,
+     in_frame<broadcast_binomial>, broadcast_binomial},
     // Rank r passes segments on to r + 1.
     {"chain",
      [](const terms& t) {
@@ -109,7 +144,7 @@ constexpr algorithm broadcast_algorithms[] = {
        const double segments = std::max(1.0, std::ceil(t.m / size));
        return (segments + t.n - 2) * t.message(t.m / segments);
      },
-     unfit_for_two, in_frame<broadcast_chain>},
+     unfit_for_two, in_frame<broadcast_chain>, broadcast_chain},
     // A binomial scatter, then a ring (van de Geijn).
     {"scatter_all_gather",
      [](const terms& t) {
@@ -120,10 +155,24 @@ constexpr algorithm broadcast_algorithms[] = {
        if (const char* const why = unfit_for_two(c, g)) return why;
        return c.bytes < g.ranks ? "fewer bytes than ranks" : nullptr;
      },
-     in_frame<broadcast_scatter_all_gather>},
+     in_frame<broadcast_scatter_all_gather>, broadcast_scatter_all_gather},
     // The root fills a slot while the others empty the one before it.
     {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f; }, unfit_for_flags,
-     by_flags<broadcast_by_flags>}};
+     by_flags<broadcast_by_flags>},
+    {"levels",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       return of.in_slice(kind::broadcast, t.m, false) + of.in_host(kind::broadcast, t.m);
+     },
+     unfit_for_levels, in_frame<broadcast_levels>},
+    {"levels_parts",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       const double block = t.m / of.p();
+       return of.in_host(kind::scatter, block) + of.in_slice(kind::broadcast, block) +
+              (of.p() - 1) * of.of_host().message(block);
+     },
+     unfit_for_shares, in_frame<broadcast_levels_parts>}};
 
 }  // namespace
 

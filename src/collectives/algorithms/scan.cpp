@@ -25,8 +25,8 @@ task<void> scan_doubling(collective c, const arguments& with) {
 }
 
 constexpr algorithm scan_algorithms[] = {
-    {"recursive_doubling", [](const terms& t) { return t.log_n * (t.a + t.m * (t.b + t.c)); },
-     serves_always, in_frame<scan_doubling>},
+    {"recursive_doubling", [](const terms& t) { return t.exchanges(t.m) + t.log_n * t.m * t.c; },
+     serves_always, in_frame<scan_doubling>, scan_doubling},
     {"flags",
      [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f + t.n * t.m * t.c; },
      unfit_for_flags, by_flags<scan_by_flags>}};
