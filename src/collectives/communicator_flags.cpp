@@ -9,9 +9,7 @@ using proto::statement_use;
 
 void communicator::pass(peer_id rank, unique_fd file) noexcept {
   try {
-    make_places();
-    know(rank);
-    messenger_.groups().pass(*held_[rank], number_, std::move(file));
+    messenger_.groups().pass(know(rank), number_, std::move(file));
   } catch (const std::bad_alloc&) {
     on_not_passed(member(rank));
   }
@@ -19,9 +17,7 @@ void communicator::pass(peer_id rank, unique_fd file) noexcept {
 
 void communicator::say_no_segment(peer_id rank) noexcept {
   try {
-    make_places();
-    know(rank);
-    say(*held_[rank], statement_use::no_segment, {rank_, 0, {}});
+    say(know(rank), statement_use::no_segment, {rank_, 0, {}});
   } catch (const std::bad_alloc&) {
     // That member waits until this one, or its own call, ends.
   }
@@ -57,16 +53,14 @@ bool communicator::watch_flags() noexcept {
   missed_ = lacks;
   if (!for_long || revoked_) return lacks.has_value();
   try {
-    make_places();
-    know(lacks->rank);
+    proto::peer& late = know(lacks->rank);
+    if (late.has_ended())
+      on_member_ended(late.id(), late.why());
+    else if (const auto own = calls_.find(lacks->call))
+      say(late, statement_use::asks, {rank_, lacks->call, *own});
   } catch (const std::bad_alloc&) {
-    return true;
+    // The next look may have memory.
   }
-  proto::peer& late = *held_[lacks->rank];
-  if (late.has_ended())
-    on_member_ended(late.id(), late.why());
-  else if (const auto own = calls_.find(lacks->call))
-    say(late, statement_use::asks, {rank_, lacks->call, *own});
   return true;
 }
 
