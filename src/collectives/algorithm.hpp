@@ -20,6 +20,7 @@ namespace weft::collectives {
 using detail::reduction;
 
 class collective;
+struct flag_steps;
 
 /// The sizes of the parts of what goes in and out, where they differ.
 struct part_sizes {
@@ -85,8 +86,9 @@ struct algorithm {
   const char* (*unfit)(const collective_size& c, const group_shape& g);
   /// The collective at one member, from its beginning to its end.
   task<void> (*body)(detail::communicator_ptr&& of, const collective_call& made, arguments&& with);
-  /// As a part of another collective; null: it is none.
+  // As a part of another collective; both null: it is none.
   algorithm_steps steps = nullptr;
+  const flag_steps* flags = nullptr;
 };
 
 /// A collective. Its file has its table, and what applications call.

@@ -28,7 +28,9 @@ class collective {
         tag_{proto::message_tag(of.number(), number_, fingerprint(made))},
         where_(where),
         rank_(of.rank()),
+        made_(made),
         shape_(of.shape()) {
+    shape_.flags = shape_.flags && number_ >= group_flags::calls_by_messages;
     if (!where_) return;
     back_to_ = where_->on;
     if (background) where_->on = &of.engine().background();
@@ -40,8 +42,9 @@ class collective {
   peer_id rank() const noexcept { return rank_; }
   peer_id size() const noexcept { return shape_.ranks; }
   const group_shape& shape() const noexcept { return shape_; }
-  /// The number of the call.
+  /// The number of the call, and what it is.
   std::uint64_t number() const noexcept { return number_; }
+  const collective_call& made() const noexcept { return made_; }
   /// The rank at a distance of at most size(): (rank + d) mod size, without a division.
   peer_id at(std::int64_t d) const noexcept {
     const std::int64_t n = size();
@@ -105,6 +108,7 @@ class collective {
   peer_id rank_, first_ = 0,
                  distance_ = 1;  // of the members: those of the group at equal distances
   bool is_last_ = true;
+  collective_call made_;
   group_shape shape_;
 };
 

@@ -35,7 +35,7 @@ void communicator::on_not_passed(peer_id to) noexcept {
 /// that has left has arrived in all calls that it was to make, unless a wait lacks its flag.
 void communicator::on_member_ended(peer_id who, errc why) noexcept {
   const auto rank = rank_of(who);
-  if (!flags_ || !rank || revoked_ || !flags_->is_made()) return;
+  if (!flags_ || !rank || !flags_->has(*rank) || revoked_ || !flags_->is_made()) return;
   if (why == errc::closed && !flags_->lacks(*rank)) return;
   messenger_.groups().revoke(number_,
                              {why == errc::closed ? errc::closed : errc::peer_lost, *rank});

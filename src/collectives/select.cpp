@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "collectives/algorithm.hpp"
-#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/group_flags.hpp"
 
 namespace weft::collectives {
@@ -89,39 +88,6 @@ std::vector<candidate> candidates(const collective_size& c, const group_shape& g
     return rank(x) != rank(y) ? rank(x) < rank(y) : x.microseconds < y.microseconds;
   });
   return all;
-}
-
-const algorithm& choose_part(const collective_size& c, const group_shape& g) noexcept {
-  const auto all = table_of(c.what).algorithms;
-  const std::uint8_t asked = g.forced[static_cast<std::size_t>(c.what)];
-  const auto serves = [&](const algorithm& one) { return one.steps && !one.unfit(c, g); };
-  if (asked != 0 && serves(all[asked - 1u])) return all[asked - 1u];
-  const terms t(c, g);
-  const algorithm* best = nullptr;
-  double least = 0;
-  for (const algorithm& one : all) {
-    if (!serves(one)) continue;
-    const double cost = one.cost(t);
-    if (!best || cost < least) least = cost, best = &one;
-  }
-  return *best;
-}
-
-double cost_of_part(const collective_size& c, const group_shape& g) noexcept {
-  return choose_part(c, g).cost(terms(c, g));
-}
-
-const char* unfit_for_levels(const collective_size& c, const group_shape& g) {
-  if (g.one_host) return "all ranks are on one host";
-  if (g.per_host == 0) return "hosts have different numbers of ranks, or it is not known";
-  if (!g.has_levels()) return "each host has one rank";
-  return unfit_for_parts(c, g);
-}
-
-const char* unfit_for_shares(const collective_size& c, const group_shape& g) {
-  if (const char* const why = unfit_for_levels(c, g)) return why;
-  return c.bytes < 8 * std::uint64_t{g.per_host} ? "fewer than 8 bytes for each rank of a host"
-                                                 : nullptr;
 }
 
 std::uint8_t choose(const collective_size& c, const group_shape& g) noexcept {

@@ -39,15 +39,23 @@ using forced_choices = std::array<std::uint8_t, kinds>;
 /// What all members of a group know of it, and agree on.
 struct group_shape {
   peer_id ranks = 1;
-  bool one_host = true;                                            ///< all share memory
-  forced_choices forced = {};                                      ///< of WEFT_COLLECTIVES
-  bool flags = one_host && ranks > 1 && ranks <= most_with_flags;  ///< it may have a flag segment
+  bool one_host = true;                          ///< all share memory
+  forced_choices forced = {};                    ///< of WEFT_COLLECTIVES
+  bool flags = has_flags(one_host ? ranks : 0);  ///< members of a host may have a flag segment
   /// Ranks of each host, next to each other; 0: hosts differ, or it is not known.
   peer_id per_host = one_host ? ranks : 0;
   /// So many members of a greater group use a host's port at once, each with its own such group.
   peer_id at_port = 1;
 
   static constexpr peer_id most_with_flags = 256;
+  static constexpr bool has_flags(peer_id per_host) noexcept {
+    return per_host > 1 && per_host <= most_with_flags;
+  }
+  /// \param of_host as per_host
+  static group_shape on_hosts(peer_id members, peer_id of_host,
+                              const forced_choices& asked) noexcept {
+    return {members, of_host == members, asked, has_flags(of_host), of_host};
+  }
 
   /// Whether the group has several hosts with several ranks each.
   bool has_levels() const noexcept { return !one_host && per_host > 1 && per_host < ranks; }
@@ -55,7 +63,7 @@ struct group_shape {
   peer_id hosts() const noexcept { return ranks / of_host().ranks; }
   /// The members of one host.
   group_shape of_host() const noexcept {
-    return {per_host == 0 ? 1 : per_host, true, forced, false};
+    return {per_host == 0 ? 1 : per_host, true, forced, flags};
   }
   /// A slice, which has one member of each host. \param all whether all slices
   /// communicate at once

@@ -34,8 +34,8 @@ std::vector<algorithm_cost> explain_collective(std::string_view collective, std:
   if (!asked)
     throw error(errc::invalid_argument, fmt::format("there is no algorithm {}; there are: {}",
                                                     forced, collectives::all_choices()));
-  collectives::group_shape shape{ranks, hosts == 1, *asked};
-  shape.per_host = hosts == 0 ? 0 : ranks / hosts;
+  const auto shape =
+      collectives::group_shape::on_hosts(ranks, hosts == 0 ? 0 : ranks / hosts, *asked);
   std::vector<algorithm_cost> all;
   for (const auto& one : collectives::candidates({what, bytes}, shape))
     all.push_back(

@@ -40,8 +40,8 @@ peer_id per_host(detail::core& c, const std::vector<peer_id>& members) {
 group make_group(context& owner, std::uint64_t number, std::size_t rank, peer_id per_host,
                  std::vector<peer_id> members) {
   const auto size = static_cast<peer_id>(members.size());
-  group_shape shape{size, per_host == size, detail::core_of(owner).world()->shape().forced};
-  shape.per_host = per_host;
+  const auto shape =
+      group_shape::on_hosts(size, per_host, detail::core_of(owner).world()->shape().forced);
   return group(
       owner, std::make_shared<communicator>(detail::core_of(owner).messenger(), number,
                                             static_cast<peer_id>(rank), shape, std::move(members)));

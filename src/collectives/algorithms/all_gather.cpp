@@ -44,10 +44,13 @@ task<void> all_gather_levels(collective c, const arguments& with) {
   const peer_id hosts = c.shape().hosts(), places = c.shape().per_host;
   scratch of_slice(hosts * block), of_all(c.size() * block);
   const arguments between{.in = with.in, .out = of_slice.all()};
-  co_await perform_part(c.in_slice(collective::turn::before_others), kind::all_gather, block,
-                        between);
   const arguments inside{.in = of_slice.all(), .out = of_all.all()};
-  co_await perform_part(c.in_host(collective::turn::last), kind::all_gather, hosts * block, inside);
+  part_of_collective first(c.in_slice(collective::turn::before_others), kind::all_gather, block,
+                           between);
+  part_of_collective last(c.in_host(collective::turn::last), kind::all_gather, hosts * block,
+                          inside);
+  co_await first.perform();
+  co_await last.perform();
   for (peer_id place = 0; place != places; ++place)
     for (peer_id host = 0; host != hosts; ++host)
       copy(of_all.part((place * hosts + host) * block, block),
@@ -61,7 +64,7 @@ constexpr algorithm all_gather_algorithms[] = {
     {"ring", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
      in_frame<all_gather_ring>, all_gather_ring},
     {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + (t.n + 1) * t.m * t.f; },
-     unfit_for_flags, by_flags<all_gather_by_flags>},
+     unfit_for_flags, by_flags<all_gather_by_flags>, nullptr, &all_gather_by_flags},
     {"levels",
      [](const terms& t) {
        const cost_of_levels of(t);

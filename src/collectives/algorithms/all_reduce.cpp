@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "collectives/algorithms/data.hpp"
 #include "collectives/algorithms/folding.hpp"
 #include "collectives/algorithms/halving.hpp"
@@ -71,8 +73,11 @@ task<void> all_reduce_ring(collective c, const arguments& with) {
 /// In each host, then in each slice: with the fewest steps.
 task<void> all_reduce_levels(collective c, const arguments& with) {
   const std::size_t bytes = with.out.size();
-  co_await perform_part(c.in_host(collective::turn::before_others), kind::all_reduce, bytes, with);
-  co_await perform_part(c.in_slice(collective::turn::last), kind::all_reduce, bytes, with);
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::all_reduce, bytes,
+                           with);
+  part_of_collective last(c.in_slice(collective::turn::last), kind::all_reduce, bytes, with);
+  co_await first.perform();
+  co_await last.perform();
 }
 
 /// Each slice has a block of what its hosts have reduced.
@@ -81,8 +86,9 @@ task<void> all_reduce_levels_parts(collective c, const arguments& with) {
   co_await of_host.reduce();
   if (of_host.has_block()) {
     const arguments block{.out = of_host.block(), .how = with.how};
-    co_await perform_part(c.in_slice(collective::turn::before_others), kind::all_reduce,
-                          block.out.size(), block);
+    part_of_collective between(c.in_slice(collective::turn::before_others), kind::all_reduce,
+                               block.out.size(), block);
+    co_await between.perform();
   }
   co_await of_host.spread();
 }
@@ -101,11 +107,11 @@ constexpr algorithm all_reduce_algorithms[] = {
      unfit_for_blocks, in_frame<all_reduce_ring>, all_reduce_ring},
     // Each rank reduces all operands.
     {"flags", [](const terms& t) { return t.flags() + t.m * t.f + t.n * t.m * t.c; },
-     unfit_for_flags, by_flags<all_reduce_by_flags>},
+     unfit_for_flags, by_flags<all_reduce_by_flags>, nullptr, &all_reduce_by_flags},
     // Each rank reduces a part of all operands.
     {"flags_parts",
      [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + t.m * (2 * t.f + t.c); },
-     unfit_for_flags, by_flags<all_reduce_in_parts>},
+     unfit_for_flags, by_flags<all_reduce_in_parts>, nullptr, &all_reduce_in_parts},
     {"levels",
      [](const terms& t) {
        const cost_of_levels of(t);

@@ -115,15 +115,17 @@ task<void> all_to_all_levels(collective c, const arguments& with) {
       copy(with.in.subspan((host * places + place) * block, block),
            leaving.part((place * hosts + host) * block, block));
   const arguments inside{.in = leaving.all(), .out = coming.all()};
-  co_await perform_part(c.in_host(collective::turn::before_others), kind::all_to_all, hosts * block,
-                        inside);
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::all_to_all,
+                           hosts * block, inside);
+  co_await first.perform();
   for (peer_id place = 0; place != places; ++place)
     for (peer_id host = 0; host != hosts; ++host)
       copy(coming.part((place * hosts + host) * block, block),
            leaving.part((host * places + place) * block, block));
   const arguments between{.in = leaving.all(), .out = with.out};
-  co_await perform_part(c.in_slice(collective::turn::last), kind::all_to_all, places * block,
-                        between);
+  part_of_collective last(c.in_slice(collective::turn::last), kind::all_to_all, places * block,
+                          between);
+  co_await last.perform();
 }
 
 const char* unfit_for_bruck(const collective_size& c, const group_shape& g) {
@@ -138,7 +140,7 @@ constexpr algorithm all_to_all_algorithms[] = {
     {"bruck", [](const terms& t) { return t.exchanges(t.n / 2 * t.m * 2); }, unfit_for_bruck,
      in_frame<all_to_all_bruck>, all_to_all_bruck},
     {"flags", [](const terms& t) { return t.rounds(t.n * t.m) * t.flags() + 2 * t.n * t.m * t.f; },
-     unfit_for_flags, by_flags<all_to_all_by_flags>},
+     unfit_for_flags, by_flags<all_to_all_by_flags>, nullptr, &all_to_all_by_flags},
     {"levels",
      [](const terms& t) {
        const cost_of_levels of(t);

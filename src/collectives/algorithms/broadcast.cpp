@@ -122,14 +122,14 @@ task<void> broadcast_scatter_doubling(collective c, const arguments& with) {
 /// In the slice of the root, then in each host.
 task<void> broadcast_levels(collective c, const arguments& with) {
   const peer_id places = c.shape().per_host, place = with.root % places;
-  if (c.rank() % places == place) {
-    const arguments between{.out = with.out, .root = with.root / places};
-    co_await perform_part(c.in_slice(collective::turn::before_others, false), kind::broadcast,
-                          with.out.size(), between);
-  }
+  const std::size_t bytes = with.out.size();
+  const arguments between{.out = with.out, .root = with.root / places};
   const arguments inside{.out = with.out, .root = place};
-  co_await perform_part(c.in_host(collective::turn::last), kind::broadcast, with.out.size(),
-                        inside);
+  part_of_collective first(c.in_slice(collective::turn::before_others, false), kind::broadcast,
+                           bytes, between);
+  part_of_collective last(c.in_host(collective::turn::last), kind::broadcast, bytes, inside);
+  if (c.rank() % places == place) co_await first.perform();
+  co_await last.perform();
 }
 
 /// The root scatters blocks in its host, each slice broadcasts one, and each host gathers them.
@@ -145,12 +145,14 @@ task<void> broadcast_levels_parts(collective c, const arguments& with) {
                           .out = mine,
                           .root = with.root % places,
                           .parts = sizes_of(std::move(parts), {})};
-    co_await perform_part(c.in_host(collective::turn::before_others), kind::scatter, of_parts,
-                          first);
+    part_of_collective scatter(c.in_host(collective::turn::before_others), kind::scatter, of_parts,
+                               first);
+    co_await scatter.perform();
   }
   const arguments between{.out = mine, .root = host};
-  co_await perform_part(c.in_slice(collective::turn::before_others), kind::broadcast, mine.size(),
-                        between);
+  part_of_collective of_slice(c.in_slice(collective::turn::before_others), kind::broadcast,
+                              mine.size(), between);
+  co_await of_slice.perform();
   co_await pass_around(c.in_host(collective::turn::last), with.out, blocks);
 }
 
@@ -168,8 +170,11 @@ double of_scatter(const terms& t) {
 /// In each step a rank has the handshakes of two messages.
 double of_doubling(const terms& t) {
   double sum = (t.crowd - 1) * t.share * t.b;
-  for (double half = t.m / 2; half >= t.m / t.n; half /= 2)
+  double half = t.m;
+  for (double step = 0; step != t.log_n; ++step) {
+    half /= 2;
     sum += 2 * t.message(half) - t.message(0) - half * t.b;
+  }
   return sum;
 }
 
@@ -191,7 +196,7 @@ constexpr algorithm broadcast_algorithms[] = {
      unfit_for_scatter, in_frame<broadcast_scatter_all_gather>, broadcast_scatter_all_gather},
     // The root fills a slot while the others empty the one before it.
     {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f; }, unfit_for_flags,
-     by_flags<broadcast_by_flags>},
+     by_flags<broadcast_by_flags>, nullptr, &broadcast_by_flags},
     {"levels",
      [](const terms& t) {
        const cost_of_levels of(t);

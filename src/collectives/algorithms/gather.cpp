@@ -121,11 +121,14 @@ task<void> gather_levels(collective c, const arguments& with) {
   scratch memory(in_slice && !is_root ? of_host : 0);
   const mutable_buffer mine = is_root ? with.out.subspan(host * of_host, of_host) : memory.all();
   const arguments inside{.in = with.in, .out = mine, .root = place};
-  co_await perform_part(c.in_host(collective::turn::before_others), kind::gather, with.in.size(),
-                        inside);
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::gather, with.in.size(),
+                           inside);
+  co_await first.perform();
   if (!in_slice) co_return;
   const arguments between{.in = mine, .out = with.out, .root = with.root / places};
-  co_await perform_part(c.in_slice(collective::turn::last, false), kind::gather, of_host, between);
+  part_of_collective last(c.in_slice(collective::turn::last, false), kind::gather, of_host,
+                          between);
+  co_await last.perform();
 }
 
 task<void> scatter_levels(collective c, const arguments& with) {
@@ -133,13 +136,14 @@ task<void> scatter_levels(collective c, const arguments& with) {
   const std::size_t of_host = places * with.out.size();
   const bool in_slice = c.rank() % places == place;
   scratch memory(in_slice ? of_host : 0);
-  if (in_slice) {
-    const arguments between{.in = with.in, .out = memory.all(), .root = with.root / places};
-    co_await perform_part(c.in_slice(collective::turn::before_others, false), kind::scatter,
-                          of_host, between);
-  }
+  const arguments between{.in = with.in, .out = memory.all(), .root = with.root / places};
   const arguments inside{.in = memory.all(), .out = with.out, .root = place};
-  co_await perform_part(c.in_host(collective::turn::last), kind::scatter, with.out.size(), inside);
+  part_of_collective first(c.in_slice(collective::turn::before_others, false), kind::scatter,
+                           of_host, between);
+  part_of_collective last(c.in_host(collective::turn::last), kind::scatter, with.out.size(),
+                          inside);
+  if (in_slice) co_await first.perform();
+  co_await last.perform();
 }
 
 double of_tree(const terms& t) { return t.tree(0) + (t.n - 1) * t.m * t.b * 1.5; }
@@ -158,12 +162,12 @@ double of_scatter_levels(const terms& t) {
 constexpr algorithm gather_algorithms[] = {
     {"linear", of_root, serves_always, in_frame<gather_linear>, gather_linear},
     {"binomial", of_tree, unfit_for_parts, in_frame<gather_binomial>, gather_binomial},
-    {"flags", of_flags, unfit_for_flags, by_flags<gather_by_flags>},
+    {"flags", of_flags, unfit_for_flags, by_flags<gather_by_flags>, nullptr, &gather_by_flags},
     {"levels", of_gather_levels, unfit_for_levels, in_frame<gather_levels>}};
 constexpr algorithm scatter_algorithms[] = {
     {"linear", of_root, serves_always, in_frame<scatter_linear>, scatter_linear},
     {"binomial", of_tree, unfit_for_parts, in_frame<scatter_binomial>, scatter_binomial},
-    {"flags", of_flags, unfit_for_flags, by_flags<scatter_by_flags>},
+    {"flags", of_flags, unfit_for_flags, by_flags<scatter_by_flags>, nullptr, &scatter_by_flags},
     {"levels", of_scatter_levels, unfit_for_levels, in_frame<scatter_levels>}};
 
 }  // namespace

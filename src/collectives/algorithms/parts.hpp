@@ -12,12 +12,25 @@ const algorithm& choose_part(const collective_size& c, const group_shape& g) noe
 /// Its cost in microseconds.
 double cost_of_part(const collective_size& c, const group_shape& g) noexcept;
 
-/// \param bytes of one rank's part; of_parts \param with lives until the end
-inline task<void> perform_part(const collective& c, kind what, std::uint64_t bytes,
-                               const arguments& with) {
-  const collective_size size{what, bytes, with.how.commutative, with.how.element};
-  return choose_part(size, c.shape()).steps(c, with);
-}
+/// A part of a collective. Made before the whole waits for anything: a part by flags has its rounds
+/// from then on, and all members have to give rounds to their calls in one order.
+class part_of_collective {
+ public:
+  /// \param among `collective::in_host` or `in_slice` of the whole; or the whole
+  /// \param bytes of one rank's part; of_parts
+  /// \param with  read, and in use, during `perform`; where its buffers are may change before
+  part_of_collective(const collective& among, kind what, std::uint64_t bytes,
+                     const arguments& with);
+  /// Once.
+  task<void> perform();
+
+ private:
+  const collective c_;
+  const collective_size size_;
+  const arguments& with_;
+  const algorithm* how_;
+  std::uint64_t first_round_ = 0;
+};
 
 /// `algorithm::unfit` of a collective by levels.
 const char* unfit_for_levels(const collective_size& c, const group_shape& g);

@@ -101,10 +101,12 @@ task<void> reduce_levels(collective c, const arguments& with) {
   scratch memory(in_slice && !is_root ? bytes : 0);
   const mutable_buffer mine = is_root ? with.out : memory.all();
   const arguments inside{.in = with.in, .out = mine, .root = place, .how = with.how};
-  co_await perform_part(c.in_host(collective::turn::before_others), kind::reduce, bytes, inside);
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::reduce, bytes, inside);
+  co_await first.perform();
   if (!in_slice) co_return;
   const arguments between{.in = mine, .out = with.out, .root = with.root / places, .how = with.how};
-  co_await perform_part(c.in_slice(collective::turn::last, false), kind::reduce, bytes, between);
+  part_of_collective last(c.in_slice(collective::turn::last, false), kind::reduce, bytes, between);
+  co_await last.perform();
 }
 
 /// Each slice reduces a block of what its hosts have reduced; the root's host gathers them.
@@ -116,8 +118,9 @@ task<void> reduce_levels_parts(collective c, const arguments& with) {
   if (of_host.has_block()) {
     const arguments block{
         .in = of_host.block(), .out = of_host.block(), .root = host, .how = with.how};
-    co_await perform_part(c.in_slice(collective::turn::before_others), kind::reduce,
-                          block.in.size(), block);
+    part_of_collective between(c.in_slice(collective::turn::before_others), kind::reduce,
+                               block.in.size(), block);
+    co_await between.perform();
   }
   if (c.rank() / places == host) co_await of_host.collect(with.root % places);
 }
@@ -129,11 +132,11 @@ constexpr algorithm reduce_algorithms[] = {
      unfit_for_blocks, in_frame<reduce_ring>, reduce_ring},
     // The root reduces all operands.
     {"flags", [](const terms& t) { return t.flags() + t.m * t.f + t.n * t.m * t.c; },
-     unfit_for_flags, by_flags<reduce_by_flags>},
+     unfit_for_flags, by_flags<reduce_by_flags>, nullptr, &reduce_by_flags},
     // Each rank reduces a part of all operands.
     {"flags_parts",
      [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + t.m * (2 * t.f + t.c); },
-     unfit_for_flags, by_flags<reduce_in_parts>},
+     unfit_for_flags, by_flags<reduce_in_parts>, nullptr, &reduce_in_parts},
     {"rabenseifner", cost_of_halving, unfit_for_blocks, in_frame<reduce_rabenseifner>,
      reduce_rabenseifner},
     {"levels",

@@ -29,25 +29,27 @@ class scanned_part {
  public:
   /// \param c its members have an operand each
   scanned_part(const collective& c, mutable_buffer data, const reduction& how)
-      : c_(c),
+      : n_(c.size()),
         data_(data),
         how_(how),
         block_((data.size() / how.element + c.size() - 1) / c.size() * how.element),
         size_(std::min(block_, data.size() - std::min(data.size(), c.rank() * block_))),
-        given_(c.size() * block_),
-        taken_(c.size() * block_) {}
+        given_(n_ * block_),
+        taken_(n_ * block_),
+        there_{.in = given_.all(), .out = taken_.all()},
+        back_{.in = taken_.all(), .out = given_.all()},
+        collecting_(c, kind::all_to_all, block_, there_),
+        distributing_(c, kind::all_to_all, block_, back_) {}
 
   task<void> collect() {
     copy(data_, given_.part(0, data_.size()));
     const mutable_buffer rest = given_.all().subspan(data_.size());
     std::memset(rest.data(), 0, rest.size());
-    const arguments there{.in = given_.all(), .out = taken_.all()};
-    co_await perform_part(c_, kind::all_to_all, block_, there);
-    for (peer_id r = 1; r != c_.size(); ++r) how_(of(r - 1), of(r), of(r).data());
+    co_await collecting_.perform();
+    for (peer_id r = 1; r != n_; ++r) how_(of(r - 1), of(r), of(r).data());
   }
   task<void> distribute() {
-    const arguments back{.in = taken_.all(), .out = given_.all()};
-    co_await perform_part(c_, kind::all_to_all, block_, back);
+    co_await distributing_.perform();
     copy(given_.part(0, data_.size()), data_);
   }
   /// After `collect`: the reduction of this part up to that rank.
@@ -55,15 +57,17 @@ class scanned_part {
   std::size_t size() const noexcept { return size_; }
   /// What comes before all of them.
   void follow(const_buffer before) {
-    for (peer_id r = 0; r != c_.size(); ++r) how_(before, of(r), of(r).data());
+    for (peer_id r = 0; r != n_; ++r) how_(before, of(r), of(r).data());
   }
 
  private:
-  const collective c_;
+  const peer_id n_;
   const mutable_buffer data_;
   const reduction& how_;
   const std::size_t block_, size_;
   scratch given_, taken_;
+  const arguments there_, back_;
+  part_of_collective collecting_, distributing_;
 };
 
 task<void> scan_parts(collective c, const arguments& with) {
@@ -81,7 +85,8 @@ task<void> scan_levels(collective c, const arguments& with) {
     scratch up_to_host(bytes), before(bytes);
     copy(part.of(c.shape().per_host - 1), up_to_host.all());
     const arguments totals{.out = up_to_host.all(), .how = with.how};
-    co_await perform_part(slice, kind::scan, bytes, totals);
+    part_of_collective of_slice(slice, kind::scan, bytes, totals);
+    co_await of_slice.perform();
     const peer_id host = slice.rank();
     const bool gives = host + 1 != slice.size(), takes = host != 0;
     if (gives && takes)
@@ -106,7 +111,7 @@ constexpr algorithm scan_algorithms[] = {
      serves_always, in_frame<scan_doubling>, scan_doubling},
     {"flags",
      [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f + t.n * t.m * t.c; },
-     unfit_for_flags, by_flags<scan_by_flags>},
+     unfit_for_flags, by_flags<scan_by_flags>, nullptr, &scan_by_flags},
     // Each rank scans a part of all operands.
     {"parts",
      [](const terms& t) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "collectives/algorithm.hpp"
-#include "collectives/communicator.hpp"
+#include "collectives/collective.hpp"
 #include "collectives/flags/group_flags.hpp"
 
 namespace weft::collectives {
@@ -44,13 +44,14 @@ struct flag_steps {
 /// One round of a call at one member.
 class flag_round {
  public:
-  flag_round(communicator& of, const collective_call& made, const arguments& with,
+  /// \param bytes of one rank's part
+  flag_round(group_flags& flags, std::uint64_t bytes, const arguments& with,
              const flag_steps& steps) noexcept
       : with(with),
-        flags_(*of.flags()),
-        rank_(of.rank()),
-        n_(of.size()),
-        bytes_(made.bytes),
+        flags_(flags),
+        rank_(flags.rank()),
+        n_(flags.size()),
+        bytes_(bytes),
         blocks_(steps.for_each_rank ? n_ : 1),
         in_line_(!steps.finish && blocks_ * bytes_ <= group_flags::inline_bytes),
         slots_(blocks_ * bytes_ <= group_flags::short_slots.bytes ? group_flags::short_slots
@@ -125,10 +126,19 @@ inline rank_range root_if_not_root(const flag_round& r) noexcept {
   return r.is_root() ? rank_range{} : rank_range{r.with.root, 1};
 }
 
+/// A part of a collective that has begun.
+struct part_by_flags {
+  const collective& of;  ///< the part, among the members of a host
+  std::uint64_t bytes;   ///< of one rank's part
+  std::uint64_t first_round;
+  bool* usable;  ///< false afterwards: nothing has happened, as there are no flags
+};
+
 /// The collective by those steps, from its beginning to its end; by messages while the group has no
 /// flags, or if it can have none.
+/// \param part not null: of another collective; nothing else is read then than the arguments
 task<void> run_by_flags(detail::communicator_ptr of, collective_call made, arguments with,
-                        const flag_steps& steps);
+                        const flag_steps& steps, const part_by_flags* part = nullptr);
 
 /// `algorithm::body` of steps.
 template <const flag_steps& steps>

@@ -10,7 +10,8 @@
 
 namespace weft::collectives {
 
-group_flags::group_flags(communicator& of) noexcept : of_(of), rank_(of.rank()), n_(of.size()) {}
+group_flags::group_flags(communicator& of) noexcept
+    : of_(of), n_(of.shape().per_host), first_(of.rank() / n_ * n_), rank_(of.rank() - first_) {}
 
 group_flags::~group_flags() {
   if (!segment_) return;
@@ -60,8 +61,8 @@ void group_flags::on_descriptor(peer_id from, const unique_fd& file) noexcept {
 template <class F>
 void group_flags::for_each_child(F f) noexcept {
   const std::uint64_t first = 2 * std::uint64_t{rank_} + 1;
-  if (first < n_) f(static_cast<peer_id>(first));
-  if (first + 1 < n_) f(static_cast<peer_id>(first + 1));
+  if (first < n_) f(member(static_cast<peer_id>(first)));
+  if (first + 1 < n_) f(member(static_cast<peer_id>(first + 1)));
 }
 
 void group_flags::pass_on(const unique_fd& file) noexcept {
@@ -128,11 +129,11 @@ void group_flags::leave(std::uint64_t round) noexcept {
 std::optional<group_flags::missing_flag> group_flags::missing() const noexcept {
   const auto lacks = segment_ ? runtime::flag_waits::lacks(*segment_) : std::nullopt;
   if (!lacks) return std::nullopt;
-  return missing_flag{lacks->flag % n_, calls_[(lacks->value - 1) % kept], lacks->value};
+  return missing_flag{member(lacks->flag % n_), calls_[(lacks->value - 1) % kept], lacks->value};
 }
 
 bool group_flags::lacks(peer_id rank) const noexcept {
-  return segment_ && runtime::flag_waits::lacks(*segment_, rank, n_);
+  return segment_ && has(rank) && runtime::flag_waits::lacks(*segment_, rank - first_, n_);
 }
 
 }  // namespace weft::collectives

@@ -18,10 +18,11 @@ namespace weft::collectives {
 
 class communicator;
 
-/// A group's flag segment, and its place in it. Rank 0 makes the segment at an early call and
-/// passes its descriptor to ranks 1 and 2, rank r to 2 r + 1 and 2 r + 2. The first calls of a
-/// group go by messages, so that few of them wait for that. Where one member cannot have it, the
-/// group goes on by messages: every member waits for the same answer (`usable`), so all agree.
+/// The flag segment of a group's members on one host, and this one's place in it. Ranks are those
+/// among these members, but where a function says otherwise. Rank 0 makes the segment at an early
+/// call and passes its descriptor to ranks 1 and 2, rank r to 2 r + 1 and 2 r + 2. The first calls
+/// of a group go by messages, so that few of them wait for that. Where one member cannot have it,
+/// the group goes on by messages: every member waits for the same answer (`usable`), so all agree.
 ///
 /// A call has one round or several, numbered alike at all members. In round r a member *arrives*
 /// by its flag for r, with some bytes, or with its data slot full; when it needs nothing of a round
@@ -59,6 +60,8 @@ class group_flags {
 
   // --- the segment; progress lock held ----------------------------------------------------------
 
+  // Of these the parameters are ranks of the group.
+
   /// A member has passed the descriptor. \param from its rank
   void on_descriptor(peer_id from, const unique_fd& file) noexcept;
   void on_not_passed(peer_id to) noexcept;
@@ -76,6 +79,13 @@ class group_flags {
       return true;
     return now == state::none ? std::optional(false) : look();
   }
+
+  peer_id rank() const noexcept { return rank_; }
+  peer_id size() const noexcept { return n_; }
+  /// Its rank in the group.
+  peer_id member(peer_id rank) const noexcept { return first_ + rank; }
+  /// \param rank in the group
+  bool has(peer_id rank) const noexcept { return rank - first_ < n_; }
 
   // --- rounds; once it is usable -----------------------------------------------------------------
 
@@ -125,13 +135,13 @@ class group_flags {
 
   /// What the oldest wait of this member lacks.
   struct missing_flag {
-    peer_id rank;        ///< whose flag
+    peer_id rank;        ///< whose flag, in the group
     std::uint64_t call;  ///< the number of this member's call
     std::uint64_t value;
     friend bool operator==(const missing_flag&, const missing_flag&) = default;
   };
   std::optional<missing_flag> missing() const noexcept;
-  /// Whether a wait lacks a flag of that rank.
+  /// Whether a wait lacks a flag of that rank of the group.
   bool lacks(peer_id rank) const noexcept;
 
  private:
@@ -148,14 +158,14 @@ class group_flags {
   std::optional<bool> look() noexcept;
   std::uint64_t look_who_left() noexcept;
   bool join(const unique_fd& file) noexcept;
-  peer_id parent() const noexcept { return (rank_ - 1) / 2; }  // not of rank 0
+  peer_id parent() const noexcept { return member((rank_ - 1) / 2); }  // not of rank 0
   template <class F>
   void for_each_child(F f) noexcept;
   void pass_on(const unique_fd& file) noexcept;
   void have_none(bool tell_parent) noexcept;
 
   communicator& of_;
-  const peer_id rank_, n_;
+  const peer_id n_, first_, rank_;
   std::atomic<state> state_{state::coming};
   std::unique_ptr<runtime::flag_segment> segment_;  // from state `joined` on
   std::atomic<bool> made_{false};

@@ -55,35 +55,38 @@ words call_at(const std::byte* at) noexcept {
 }  // namespace
 
 task<void> run_by_flags(detail::communicator_ptr of, collective_call made, arguments with,
-                        const flag_steps& steps) {
-  group_flags& flags = *of->flags();
-  const bool early = is_early(*of, made);
-  if (of->begun() >= group_flags::calls_by_messages / 2 || !early) flags.make_at_first_rank();
+                        const flag_steps& steps, const part_by_flags* part) {
+  communicator& group = part ? part->of.of() : *of;
+  group_flags& flags = *group.flags();
+  const bool early = !part && is_early(group, made);
+  if (group.begun() >= group_flags::calls_by_messages / 2 || !early) flags.make_at_first_rank();
   if (early) {
     made.how = without_flags(*of, made, with);
     const auto& way = table_of(made.what).algorithms[made.how];
     co_return co_await way.body(detail::communicator_ptr(of), made, std::move(with));
   }
 
-  const int looks = of->engine().is_crowded() ? 0 : 40;
-  flag_round r(*of, made, with, steps);
+  const int looks = group.engine().is_crowded() ? 0 : 40;
+  flag_round r(flags, part ? part->bytes : made.bytes, with, steps);
   const std::uint64_t rounds = r.rounds();
-  const collective c = co_await begin(of, made, with.number, rounds > 1 || steps.finish);
+  std::optional<collective> whole;
+  if (!part) whole.emplace(co_await begin(of, made, with.number, rounds > 1 || steps.finish));
+  const collective& c = part ? part->of : *whole;
   std::exception_ptr failure;
   std::optional<bool> usable;
   try {
-    r.begin(flags.begin(rounds));
+    r.begin(part ? part->first_round : flags.begin(rounds));
     for (auto pause = shortest_pause; !(usable = flags.usable());
          pause = std::min(2 * pause, longest_pause)) {
-      of->check();
+      group.check();
       co_await sleep_for(pause);
     }
-    const words own = statement{0, c.number(), made}.packed(proto::statement_use::asks);
+    const words own = statement{0, c.number(), c.made()}.packed(proto::statement_use::asks);
     for (std::uint64_t k = 0; *usable && k != rounds; ++k, r.next()) {
       const std::uint64_t round = r.number();
       flags.enter(round, c.number());
       if (!flags.has_room(round, r.depth())) {
-        of->waits();
+        group.waits();
         co_await flags.room(round, r.depth());
       }
       if (steps.give(r)) {
@@ -94,19 +97,19 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
       if (const auto all = flags.arrived(round, awaited.first, awaited.count);
           !comes_soon(all, looks)) {
         if (k + 1 == rounds && !steps.finish) c.leave_background(0);
-        of->waits();
+        group.waits();
         co_await all;
       }
       for (peer_id m = awaited.first; m != awaited.first + awaited.count; ++m)
         if (const words theirs = call_at(flags.line(round, m).with);
             theirs.first != own.first || theirs.second != own.second) [[unlikely]]
-          of->disagree(m, theirs);
+          group.disagree(flags.member(m), theirs);
       steps.take(r);
       if (steps.finish) {
         flags.arrive(round, true);
         if (steps.has_finish(r)) {
           if (const auto all = flags.arrived(round, 0, r.size(), true); !all.try_now()) {
-            of->waits();
+            group.waits();
             co_await all;
           }
           steps.finish(r);
@@ -117,6 +120,11 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   } catch (...) {
     failure = std::current_exception();
   }
+  if (part) {
+    if (failure) std::rethrow_exception(failure);
+    *part->usable = *usable;
+    co_return;
+  }
   co_await c.end(std::move(failure));
   if (*usable) co_return;
   with.number = c.number();
@@ -125,7 +133,7 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
 }
 
 const char* unfit_for_flags(const collective_size& c, const group_shape& g) {
-  if (!g.flags) return "the group does not share memory on one host";
+  if (!g.flags || !g.one_host) return "the group does not share memory on one host";
   if (c.bytes == of_parts) return "parts of different sizes";
   return c.element > group_flags::long_slots.bytes ? "an element is longer than a slot" : nullptr;
 }
