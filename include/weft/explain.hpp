@@ -66,11 +66,13 @@ struct algorithm_cost {
 /// \param bytes of one rank's part: of its buffer in a broadcast or reduction, of what it passes to
 ///        gather, gets from scatter, or sends to one rank in all_to_all; a barrier has none
 /// \param ranks of the group
-/// \param one_host all ranks are on one host
+/// \param hosts with as many ranks each, next to each other; 1: all ranks are on one host; 0: they
+///        are on several, of which nothing else is known
 /// \param forced   the algorithms that were asked for, as options::experiments::collectives
-/// \throws weft::error (invalid_argument): there is no such collective or algorithm, or no ranks
+/// \throws weft::error (invalid_argument): there is no such collective or algorithm, or
+///         no ranks, or they do not divide into so many hosts
 std::vector<algorithm_cost> explain_collective(std::string_view collective, std::size_t bytes,
-                                               peer_id ranks, bool one_host,
+                                               peer_id ranks, peer_id hosts,
                                                std::string_view forced = {});
 
 }  // namespace weft

@@ -20,6 +20,7 @@ namespace weft::collectives {
 using detail::reduction;
 
 class collective;
+struct flag_steps;
 
 /// The sizes of the parts of what goes in and out, where they differ.
 struct part_sizes {
@@ -42,11 +43,18 @@ inline std::unique_ptr<const part_sizes> sizes_of(detail::byte_counts in, detail
   return std::make_unique<const part_sizes>(part_sizes{std::move(in), std::move(out)});
 }
 
-/// The numbers of the cost formulas.
+/// The numbers of the cost formulas. In a group of several hosts a, b and `message` are those of
+/// one member of a host that sends to another host; with levels, others know that near steps cost
+/// less, and that the ranks of a host share its port.
 struct terms {
-  terms(const collective_size& c, const group_shape& g) noexcept;
-  /// The cost of one message.
-  double message(double bytes) const noexcept;
+  terms(const collective_size& size, const group_shape& g) noexcept;
+  double message(double bytes) const noexcept { return far.message(bytes); }
+  /// log2 n steps, in which few ranks of a host send to others: those of a tree.
+  double tree(double bytes) const noexcept;
+  /// log2 n steps, in which all ranks send so many bytes; the near ones first.
+  double exchanges(double bytes) const noexcept;
+  /// The same with half of the bytes, a half of that, ...
+  double halves(double bytes) const noexcept;
   /// Once by flags: an arrival, and the look at those of all.
   double flags() const noexcept { return 0.1 + 0.03 * n; }
   /// Rounds by slots. \param bytes of one rank
@@ -55,11 +63,20 @@ struct terms {
   double n, log_n;   ///< ranks; log2 of them, rounded up
   double a, b, c;    ///< microseconds of a message, of each byte, of each reduced byte
   double m;          ///< bytes of one rank's part
-  double handshake;  ///< microseconds more for a long message
   double share;      ///< m (n - 1) / n: what a ring moves of a buffer
   double f;          ///< microseconds of each byte that crosses by way of a slot
+  double crowd = 1;  ///< ranks that share the port of a host
+  std::size_t element;
+  bool commutative;
   const group_shape& group;
+
+ private:
+  message_costs far;
+  double far_steps;  ///< of log2 n: between hosts
 };
+
+/// What an algorithm does once the collective has begun. The arguments live until its end.
+using algorithm_steps = task<void> (*)(collective c, const arguments& with);
 
 /// One way to do a collective. Lives as long as the program.
 struct algorithm {
@@ -69,6 +86,9 @@ struct algorithm {
   const char* (*unfit)(const collective_size& c, const group_shape& g);
   /// The collective at one member, from its beginning to its end.
   task<void> (*body)(detail::communicator_ptr&& of, const collective_call& made, arguments&& with);
+  // As a part of another collective; both null: it is none.
+  algorithm_steps steps = nullptr;
+  const flag_steps* flags = nullptr;
 };
 
 /// A collective. Its file has its table, and what applications call.
@@ -92,9 +112,6 @@ inline const char* unfit_for_blocks(const collective_size& c, const group_shape&
 }
 /// Of one that needs parts of one size.
 const char* unfit_for_parts(const collective_size& c, const group_shape& g);
-
-/// What an algorithm does once the collective has begun. The arguments live until its end.
-using algorithm_steps = task<void> (*)(collective c, const arguments& with);
 
 /// One collective by those steps, from its beginning to its end.
 /// \param made what it is: equal at all members

@@ -26,17 +26,25 @@ class collective {
       : of_(&of),
         number_(number == not_begun ? of.begin(made) : number),
         tag_{proto::message_tag(of.number(), number_, fingerprint(made))},
-        where_(where) {
+        where_(where),
+        rank_(of.rank()),
+        made_(made),
+        shape_(of.shape()) {
+    shape_.flags = shape_.flags && number_ >= group_flags::calls_by_messages;
     if (!where_) return;
     back_to_ = where_->on;
     if (background) where_->on = &of.engine().background();
   }
 
   communicator& of() const noexcept { return *of_; }
-  peer_id rank() const noexcept { return of_->rank(); }
-  peer_id size() const noexcept { return of_->size(); }
-  /// The number of the call.
+  /// Of the group; of a part of the collective, the number among its members, and how many they
+  /// are.
+  peer_id rank() const noexcept { return rank_; }
+  peer_id size() const noexcept { return shape_.ranks; }
+  const group_shape& shape() const noexcept { return shape_; }
+  /// The number of the call, and what it is.
   std::uint64_t number() const noexcept { return number_; }
+  const collective_call& made() const noexcept { return made_; }
   /// The rank at a distance of at most size(): (rank + d) mod size, without a division.
   peer_id at(std::int64_t d) const noexcept {
     const std::int64_t n = size();
@@ -44,9 +52,27 @@ class collective {
     return static_cast<peer_id>(r < 0 ? r + n : r >= n ? r - n : r);
   }
 
-  send_request send(peer_id to, const_buffer data) const { return {of_->peer(to), tag_, data}; }
+  send_request send(peer_id to, const_buffer data) const { return {peer(to), tag_, data}; }
   recv_request recv(peer_id from, mutable_buffer into) const {
-    return {nullptr, of_->peer(from), tag_, into};
+    return {nullptr, peer(from), tag_, into};
+  }
+  detail::peer_name peer(peer_id rank) const { return of_->peer(first_ + rank * distance_); }
+
+  // In a group with levels: a part of this collective, among some of the members. Its messages have
+  // the tag of the whole. Between two members the messages of all parts come in one order, so parts
+  // that follow each other do not mix.
+
+  /// Which part of the whole it is.
+  enum class turn : bool { before_others, last };
+  /// Among the members of this one's host.
+  collective in_host(turn when) const noexcept {
+    const peer_id place = rank_ % shape_.per_host;
+    return {*this, when, place, rank_ - place, 1, shape_.of_host()};
+  }
+  /// Among the members of this one's slice. \param all whether all slices do that at once
+  collective in_slice(turn when, bool all = true) const noexcept {
+    const peer_id place = rank_ % shape_.per_host;
+    return {*this, when, rank_ / shape_.per_host, place, shape_.per_host, shape_.of_slice(all)};
   }
 
   /// Before the last message that this member waits for: no other member waits for what comes after
@@ -54,7 +80,7 @@ class collective {
   /// no computation: from here on the coroutine is where it began.
   /// \param bytes of that message
   void leave_background(std::size_t bytes) const noexcept {
-    if (!where_ || bytes > proto::one_frame) return;
+    if (!where_ || !is_last_ || bytes > proto::one_frame) return;
     if (back_to_ || where_->home == &of_->engine()) where_->on = back_to_;
   }
 
@@ -64,11 +90,26 @@ class collective {
   ending end(std::exception_ptr failure) const noexcept;
 
  private:
+  collective(const collective& whole, turn when, peer_id rank, peer_id first, peer_id distance,
+             const group_shape& shape) noexcept
+      : collective(whole) {
+    rank_ = rank;
+    first_ = first;
+    distance_ = distance;
+    shape_ = shape;
+    is_last_ = when == turn::last;
+  }
+
   communicator* of_;
   std::uint64_t number_;
   tag tag_;
   task_environment* where_;
   executor* back_to_ = nullptr;
+  peer_id rank_, first_ = 0,
+                 distance_ = 1;  // of the members: those of the group at equal distances
+  bool is_last_ = true;
+  collective_call made_;
+  group_shape shape_;
 };
 
 class collective::ending final : public operation {

@@ -68,15 +68,16 @@ communicator::~communicator() {
 }
 
 void communicator::make_places() {
-  if (known_) return;
-  held_.resize(size());
-  known_ = std::make_unique<std::atomic<proto::peer*>[]>(size());
+  if (!known_) known_ = std::make_unique<std::atomic<proto::peer*>[]>(size());
 }
 
-void communicator::know(peer_id rank) {
-  if (held_[rank]) return;
-  held_[rank] = messenger_.peers().at_held(member(rank));
-  known_[rank].store(held_[rank].get(), std::memory_order_release);
+proto::peer& communicator::know(peer_id rank) {
+  make_places();
+  if (proto::peer* const p = known(rank)) return *p;
+  held_.push_back(messenger_.peers().at_held(member(rank)));
+  proto::peer& p = *held_.back();
+  known_[rank].store(&p, std::memory_order_release);
+  return p;
 }
 
 detail::peer_name communicator::peer(peer_id rank) {
@@ -84,9 +85,7 @@ detail::peer_name communicator::peer(peer_id rank) {
   if (checked_.load(std::memory_order_acquire))
     if (proto::peer* const p = known_[rank].load(std::memory_order_acquire)) return {p, id};
   const runtime::engine::holder hold(engine());
-  make_places();
-  know(rank);
-  return {held_[rank].get(), id};
+  return {&know(rank), id};
 }
 
 void communicator::check_all() {
@@ -108,8 +107,8 @@ bool communicator::was_revoked() const {
 
 bool communicator::has_lost_one_of(const std::vector<peer_id>& peers) {
   const runtime::engine::holder hold(engine());
-  for (peer_id r = 0; r != held_.size(); ++r)
-    if (held_[r] && held_[r]->has_ended() &&
+  for (peer_id r = 0; r != places(); ++r)
+    if (known(r) && known(r)->has_ended() &&
         std::find(peers.begin(), peers.end(), member(r)) != peers.end())
       return true;
   return false;
@@ -125,8 +124,8 @@ std::optional<peer_id> communicator::rank_of(peer_id member) const noexcept {
 std::vector<peer_id> communicator::lost_members() {
   const runtime::engine::holder hold(engine());
   std::vector<peer_id> lost;
-  for (peer_id r = 0; r != held_.size(); ++r)
-    if ((held_[r] && held_[r]->has_ended()) ||
+  for (peer_id r = 0; r != places(); ++r)
+    if ((known(r) && known(r)->has_ended()) ||
         (revoked_ && is_loss(revoked_->why) && revoked_->rank == r))
       lost.push_back(r);
   return lost;
@@ -136,9 +135,10 @@ std::vector<peer_id> communicator::lost_members() {
 proto::revocation communicator::revocation_for(const error& why) noexcept {
   if (is_loss(why.kind())) {
     peer_id left = no_peer;
-    for (peer_id r = 0; r != held_.size(); ++r) {
-      if (!held_[r] || !held_[r]->has_ended()) continue;
-      if (held_[r]->why() != errc::closed) return {errc::peer_lost, r};
+    for (peer_id r = 0; r != places(); ++r) {
+      const proto::peer* const p = known(r);
+      if (!p || !p->has_ended()) continue;
+      if (p->why() != errc::closed) return {errc::peer_lost, r};
       if (left == no_peer) left = r;
     }
     if (left != no_peer) return {errc::closed, left};
@@ -168,7 +168,6 @@ error communicator::told() const {
 void communicator::tell_members(const std::function<void(proto::peer&)>& tell) noexcept {
   if (rank_ >= size()) return;
   try {
-    make_places();
     std::vector<peer_id> to;
     for (std::uint64_t d = 1; d < size(); d *= 2)
       for (const std::uint64_t r : {rank_ + d, rank_ + size() - d})
@@ -180,8 +179,8 @@ void communicator::tell_members(const std::function<void(proto::peer&)>& tell) n
     std::sort(to.begin(), to.end());
     to.erase(std::unique(to.begin(), to.end()), to.end());
     for (const peer_id r : to) {
-      know(r);
-      if (r != rank_ && !held_[r]->has_ended()) tell(*held_[r]);
+      proto::peer& p = know(r);
+      if (r != rank_ && !p.has_ended()) tell(p);
     }
   } catch (const std::bad_alloc&) {
     // The other neighbours pass it on.

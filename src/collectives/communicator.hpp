@@ -160,7 +160,13 @@ class communicator final : public proto::revocable {
   void on_closed() noexcept override;
   void check_all();
   void make_places();
-  void know(peer_id rank);
+  proto::peer& know(peer_id rank);
+  /// Null: this side has not spoken with that rank. Progress lock held.
+  proto::peer* known(peer_id rank) const noexcept {
+    return known_ ? known_[rank].load(std::memory_order_relaxed) : nullptr;
+  }
+  /// How many ranks have a place in known_.
+  peer_id places() const noexcept { return known_ ? size() : 0; }
   void tell_members(const std::function<void(proto::peer&)>& tell) noexcept;
   void lose(peer_id who);
   void pass_on(const proto::revocation& what, proto::peer& to);
@@ -194,10 +200,10 @@ class communicator final : public proto::revocable {
   bool idle_ = false;                                  // its last look found no receive
   std::atomic<bool> failed_{false};                    // set before the posted receives are ended
 
-  // A place for each rank, from the first use on. Progress lock held; `known_` is read without it
-  // once `checked_` is set.
-  std::vector<std::shared_ptr<proto::peer>> held_;
+  // A place for each rank, from the first use on: for the many that this side never speaks with, no
+  // more than a pointer. Progress lock held; `known_` is read without it once `checked_` is set.
   std::unique_ptr<std::atomic<proto::peer*>[]> known_;
+  std::vector<std::shared_ptr<proto::peer>> held_;  // those that are known
   std::atomic<bool> checked_{false};  // this process is a member, and there are places
   std::optional<proto::revocation> revoked_;
   std::optional<error> cause_;               // of a revocation by this member

@@ -139,8 +139,8 @@ void communicator::disagree(peer_id from, std::uint64_t tag, std::size_t came,
   const peer_id rank = rank_of(from).value_or(no_peer);
   if (made->bytes != of_parts) {
     // The fingerprints of two sizes are equal by chance. The other side revokes the group, too.
-    if (rank != no_peer && held_[rank])
-      say(*held_[rank], statement_use::contradicts, {rank_, number, *made});
+    if (proto::peer* const who = rank != no_peer ? known(rank) : nullptr)
+      say(*who, statement_use::contradicts, {rank_, number, *made});
     disagreement_ = {statement{rank_, number, *made}, {}};
     throw error(errc::invalid_argument,
                 fmt::format("{}: rank {} sent {} bytes where this rank expects {}", explain_calls(),

@@ -22,9 +22,7 @@ std::unique_ptr<group_segment> communicator::make_segment(
 
 void communicator::pass(peer_id rank, unique_fd file) noexcept {
   try {
-    make_places();
-    know(rank);
-    messenger_.groups().pass(*held_[rank], number_, std::move(file));
+    messenger_.groups().pass(know(rank), number_, std::move(file));
   } catch (const std::bad_alloc&) {
     on_not_passed(member(rank));
   }
@@ -32,9 +30,7 @@ void communicator::pass(peer_id rank, unique_fd file) noexcept {
 
 void communicator::say_no_segment(peer_id rank) noexcept {
   try {
-    make_places();
-    know(rank);
-    say(*held_[rank], statement_use::no_segment, {rank_, 0, {}});
+    say(know(rank), statement_use::no_segment, {rank_, 0, {}});
   } catch (const std::bad_alloc&) {
     // That member waits until this one, or its own call, ends.
   }
@@ -53,7 +49,7 @@ void communicator::on_not_passed(peer_id) noexcept {
 /// shared_flags that is not known.
 void communicator::on_member_ended(peer_id who, errc why) noexcept {
   const auto rank = rank_of(who);
-  if (!segment_ || !rank || revoked_ || !segment_->is_wanted()) return;
+  if (!segment_ || !rank || !segment_->has(*rank) || revoked_ || !segment_->is_wanted()) return;
   if (why == errc::closed && !segment_->lacks(*rank)) return;
   messenger_.groups().revoke(number_,
                              {why == errc::closed ? errc::closed : errc::peer_lost, *rank});
@@ -77,18 +73,16 @@ void communicator::end_waits(const proto::revocation& what) noexcept {
 /// Then the end of that member is noticed. \return null: it has ended, or there is no memory
 proto::peer* communicator::meet(peer_id rank) noexcept {
   try {
-    make_places();
-    know(rank);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-  proto::peer& late = *held_[rank];
-  if (late.has_ended()) {
+    proto::peer& late = know(rank);
+    if (!late.has_ended()) {
+      late.connection().want_link();
+      return &late;
+    }
     on_member_ended(late.id(), late.why());
-    return nullptr;
+  } catch (const std::bad_alloc&) {
+    // The next look may have memory.
   }
-  late.connection().want_link();
-  return &late;
+  return nullptr;
 }
 
 /// Asks the member whose flag a wait lacks, if it lacked it at the last look already; so a member

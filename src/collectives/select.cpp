@@ -12,34 +12,65 @@
 
 namespace weft::collectives {
 
-/// The handshake on one host is that of crowded cores: with it, the order of the algorithms of a
-/// broadcast of 1 MiB is the one measured with 4 and with 8 ranks on two cores.
-cost_model model_of(const group_shape& g) noexcept {
-  return g.one_host ? cost_model{0.4, 40.0, 1.0 / 8'000, 1.0 / 6'000}
-                    : cost_model{15.0, 30.0, 1.0 / 1'500, 1.0 / 6'000};
+namespace {
+
+/// The handshake is that of crowded cores: with it, the order of the algorithms of a broadcast of
+/// 1 MiB is the one measured with 4 and with 8 ranks on two cores.
+constexpr message_costs inside_host{0.4, 40.0, 1.0 / 8'000};
+constexpr message_costs between_hosts{15.0, 30.0, 1.0 / 1'500};
+
+double doublings(peer_id ranks) noexcept { return std::bit_width(std::max<peer_id>(2, ranks) - 1); }
+
+}  // namespace
+
+message_costs costs_of(const group_shape& g) noexcept {
+  if (g.one_host) return inside_host;
+  message_costs c = between_hosts;
+  c.per_byte *= g.at_port;
+  return c;
 }
 
 terms::terms(const collective_size& size, const group_shape& g) noexcept
     : n(g.ranks),
-      log_n(std::bit_width(std::max<peer_id>(2, g.ranks) - 1)),
+      log_n(doublings(g.ranks)),
       m(static_cast<double>(size.bytes)),
       share((n - 1) / n * m),
-      group(g) {
-  const cost_model cost = model_of(g);
-  a = cost.latency;
-  b = cost.per_byte;
-  c = cost.reduced_byte;
-  handshake = cost.handshake;
-  f = cost.slot_byte;
+      element(size.element),
+      commutative(size.commutative),
+      group(g),
+      far(costs_of(g)) {
+  a = far.latency;
+  b = far.per_byte;
+  c = reduced_byte;
+  f = slot_byte;
+  if (g.has_levels()) {
+    far_steps = std::min(log_n, doublings(g.hosts()));
+    crowd = g.per_host;
+  } else {
+    far_steps = log_n;
+  }
+}
+
+double terms::tree(double bytes) const noexcept {
+  return far_steps * far.message(bytes) + (log_n - far_steps) * inside_host.message(bytes);
+}
+
+double terms::exchanges(double bytes) const noexcept {
+  return tree(bytes) + far_steps * (crowd - 1) * bytes * b;
+}
+
+double terms::halves(double bytes) const noexcept {
+  double sum = 0;
+  for (double k = 1; k <= log_n; ++k) {
+    bytes /= 2;
+    sum += k > log_n - far_steps ? far.message(bytes) + (crowd - 1) * bytes * b
+                                 : inside_host.message(bytes);
+  }
+  return sum;
 }
 
 double terms::rounds(double bytes) const noexcept {
   return std::max(1.0, std::ceil(bytes / static_cast<double>(flag_rounds::long_slots.bytes)));
-}
-
-double terms::message(double bytes) const noexcept {
-  constexpr double short_message = 64 * 1024;
-  return a + (bytes > short_message ? handshake : 0) + bytes * b;
 }
 
 const char* unfit_for_parts(const collective_size& c, const group_shape&) {

@@ -119,6 +119,8 @@ task<detail::communicator_ptr> shrink(detail::communicator_ptr whole, member_vie
       throw error(errc::closed, "this process has left the job, or others have lost it");
     group_shape shape = old.shape();
     shape.ranks = static_cast<peer_id>(left.size());
+    shape.per_host = shape.one_host ? shape.ranks : 0;
+    shape.flags = shape.one_host && shape.flags;
     const std::uint64_t members = communicator::member_hash(left);
     const std::uint64_t attempt = old.next_shrink(members);
     auto next =

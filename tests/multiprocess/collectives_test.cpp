@@ -40,6 +40,29 @@ collectives_end run_collectives(const std::string& transport, const std::string&
   return run_job(transport, ranks, WEFT_TEST_BIN_DIR "/tests/" + what, mode, algorithms);
 }
 
+/// Of ranks that take themselves for those of hosts with so many ranks each.
+collectives_end run_on_hosts(const std::string& per_host, const std::string& ranks,
+                             const std::string& what, const std::string& algorithms) {
+  return run_job(weft::tests::transports().front(), ranks,
+                 "env WEFT_LOCAL_SIZE=" + per_host + " " WEFT_TEST_BIN_DIR "/tests/" + what,
+                 "dedicated", algorithms);
+}
+
+/// WEFT_COLLECTIVES: every collective by levels, where it has such an algorithm.
+/// \param parts by those of which each slice has a part
+std::string by_levels(bool parts) {
+  std::string all;
+  for (std::size_t k = 0; k != weft::collectives::kinds; ++k) {
+    const auto& table = weft::collectives::table_of(static_cast<weft::collectives::kind>(k));
+    std::string_view name;
+    for (const auto& one : table.algorithms)
+      if (one.name.starts_with("levels") && (parts || name.empty())) name = one.name;
+    if (name.empty()) continue;
+    all += (all.empty() ? "" : ",") + std::string(table.name) + ":" + std::string(name);
+  }
+  return all;
+}
+
 /// The length of the longest table.
 std::size_t most_algorithms() {
   std::size_t most = 0;
@@ -93,6 +116,56 @@ TEST_CASE("collectives: flags that are asked for, where no link passes memory") 
   const collectives_end end =
       run_collectives("tcp", "3", "collectives results 2000", "dedicated", all);
   CAPTURE(all, end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: every result is right by levels") {
+  const auto [ranks, per_host] = GENERATE(table<std::string, std::string>(
+      {{"4", "2"}, {"6", "2"}, {"6", "3"}, {"9", "3"}, {"8", "2"}}));
+  if (WEFT_TEST_SANITIZED && ranks != "6") return;
+  for (const std::string& algorithms : {std::string(), by_levels(false), by_levels(true)}) {
+    const collectives_end end =
+        run_on_hosts(per_host, ranks, "collectives results 20000", algorithms);
+    CAPTURE(ranks, per_host, algorithms, end.said);
+    CHECK(end.status == 0);
+  }
+}
+
+TEST_CASE("collectives: by levels they move while all ranks compute") {
+  const collectives_end end = run_on_hosts("2", "4", "collectives computing", by_levels(true));
+  CAPTURE(end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: when a rank dies in one by levels, all end with one error") {
+  const std::string victim = GENERATE("0", "1", "4");
+  const bool parts = GENERATE(false, true);
+  const collectives_end end =
+      run_on_hosts("3", "6", "collectives killed " + victim, by_levels(parts));
+  CAPTURE(victim, parts, end.said);
+  CHECK(end.status == 128 + SIGKILL);
+  CHECK(end.said.find("failed") == std::string::npos);
+  for (const char* rank : {"0", "1", "2", "3", "4", "5"})
+    if (rank != victim)
+      CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank + ": rank " + victim +
+                                                 " of the group is lost"));
+}
+
+TEST_CASE("collectives: one by levels that a rank stops ends for all") {
+  const collectives_end end = run_on_hosts("2", "4", "collectives stopped", by_levels(true));
+  CAPTURE(end.said);
+  CHECK(end.status == 0);
+  for (const char* rank : {"2", "3"})
+    CHECK_THAT(end.said, weft::tests::contains(std::string("rank ") + rank +
+                                               ": rank 1 of the group stopped"));
+}
+
+TEST_CASE("collectives: different calls, and ranges that overlap, by levels") {
+  const char* const what = GENERATE("different", "overlap");
+  const bool parts = GENERATE(false, true);
+  const collectives_end end =
+      run_on_hosts("2", "6", std::string("collective_misuse ") + what, by_levels(parts));
+  CAPTURE(what, parts, end.said);
   CHECK(end.status == 0);
 }
 

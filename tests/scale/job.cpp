@@ -57,7 +57,7 @@ job::job(const network& net, peer_id ranks, const weft::collectives::forced_choi
   starters_.reserve(ranks);
   for (peer_id r = 0; r != ranks; ++r) starters_.push_back(std::make_unique<starter>(*this, r));
   const std::size_t before = heap_in_use();
-  const weft::collectives::group_shape shape{ranks, ranks <= net.places.per_host(), forced, false};
+  const weft::collectives::group_shape shape = net.shape(ranks, forced);
   for (peer_id r = 0; r != ranks; ++r)
     ranks_.push_back(std::make_unique<rank>(engine_, wanted_, r, shape));
   heap_before_links_ = heap_in_use();

@@ -20,12 +20,6 @@ work parse_work(const std::string& text) {
   work w{};
   if (!weft::collectives::find_kind(text.substr(0, colon), w.what))
     throw std::invalid_argument(fmt::format("there is no collective {}", text));
-  const bool known = w.what == kind::barrier || w.what == kind::broadcast ||
-                     w.what == kind::all_reduce || w.what == kind::all_gather ||
-                     w.what == kind::all_to_all;
-  if (!known)
-    throw std::invalid_argument(fmt::format(
-        "{} is not modelled; barrier, broadcast, all_reduce, all_gather and all_to_all are", text));
   if (w.what == kind::barrier) return w;
   w.bytes = colon == std::string::npos ? 8 : std::stoul(text.substr(colon + 1));
   if (w.bytes == 0 || w.bytes % 8 != 0)

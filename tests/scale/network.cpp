@@ -16,6 +16,13 @@ level network::between(peer_id a, peer_id b) const noexcept {
   return a / places.per_rack() == b / places.per_rack() ? level::host : level::rack;
 }
 
+weft::collectives::group_shape network::shape(
+    peer_id ranks, const weft::collectives::forced_choices& forced) const noexcept {
+  const peer_id per_host = places.per_host();
+  const bool one_host = ranks <= per_host;
+  return {ranks, one_host, forced, false, one_host ? ranks : ranks % per_host == 0 ? per_host : 0};
+}
+
 peer_id network::within(level l) const noexcept {
   switch (l) {
     case level::core:

@@ -10,6 +10,8 @@
 
 #include <weft/message.hpp>
 
+#include "collectives/select.hpp"
+
 namespace scale {
 
 using picoseconds = std::chrono::duration<std::int64_t, std::pico>;
@@ -50,6 +52,9 @@ struct network {
   const message_cost& cost(level l) const noexcept { return costs[static_cast<std::size_t>(l)]; }
   level between(peer_id a, peer_id b) const noexcept;
   peer_id host_of(peer_id rank) const noexcept { return rank / places.per_host(); }
+  /// What all ranks of a job know of it. Simulated ranks share no memory.
+  weft::collectives::group_shape shape(
+      peer_id ranks, const weft::collectives::forced_choices& forced = {}) const noexcept;
   /// How many ranks of a group share what lies within a level: the ranks of a socket for `socket`.
   peer_id within(level l) const noexcept;
 

@@ -6,9 +6,14 @@
 namespace scale {
 
 std::vector<work> wishes::usual_works() {
-  return {{kind::barrier, 0},          {kind::broadcast, 8},  {kind::broadcast, 4 << 10},
-          {kind::broadcast, 1 << 20},  {kind::all_reduce, 8}, {kind::all_reduce, 4 << 10},
-          {kind::all_reduce, 1 << 20}, {kind::all_gather, 8}, {kind::all_to_all, 8}};
+  constexpr std::size_t word = 8, page = 4 << 10, large = 1 << 20;
+  return {{kind::barrier, 0},        {kind::broadcast, word},  {kind::broadcast, page},
+          {kind::broadcast, large},  {kind::reduce, word},     {kind::reduce, page},
+          {kind::reduce, large},     {kind::all_reduce, word}, {kind::all_reduce, page},
+          {kind::all_reduce, large}, {kind::gather, word},     {kind::gather, page},
+          {kind::scatter, word},     {kind::scatter, page},    {kind::all_gather, word},
+          {kind::all_gather, page},  {kind::all_to_all, word}, {kind::all_to_all, page},
+          {kind::scan, word},        {kind::scan, page}};
 }
 
 namespace {
@@ -35,9 +40,7 @@ void survey(const wishes& w, const std::function<void(const finding&)>& found) {
   for (const work& what : w.works)
     for (const peer_id ranks : w.ranks) {
       if (memory_of(what, ranks) > w.most_memory) continue;
-      // Simulated ranks share no memory.
-      const weft::collectives::group_shape shape{
-          ranks, ranks <= w.machine.places.per_host(), {}, false};
+      const weft::collectives::group_shape shape = w.machine.shape(ranks);
       bool chosen = true;  // the first one
       for (const auto& by : weft::collectives::candidates({what.what, what.bytes}, shape)) {
         if (by.unfit) continue;

@@ -53,7 +53,9 @@ std::size_t messages_of(kind what, std::string_view how, peer_id ranks) noexcept
   const auto logarithm = static_cast<std::size_t>(std::bit_width(ranks));
   if (how == "ring") return what == kind::all_reduce ? 2 * ranks : ranks;
   if (how == "pairwise" || how == "scatter_all_gather" || how == "linear") return ranks;
-  return how == "rabenseifner" ? 2 * logarithm : logarithm;
+  if (how == "levels" && what == kind::all_to_all) return ranks;
+  if (how == "levels_parts" && what == kind::broadcast) return ranks;
+  return how == "rabenseifner" || how.starts_with("levels") ? 2 * logarithm : logarithm;
 }
 
 exercise::exercise(job& j, const work& w, peer_id root)

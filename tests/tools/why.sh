@@ -44,6 +44,10 @@ fails_with "WEFT_COLLECTIVES=\"all_reduce:no\" makes no sense.*all_reduce:recurs
 said=$(weft-info --why barrier:0:8 --json 2>&1) || { echo "$said"; exit 1; }
 says '"algorithm": "dissemination"'
 says '"on_several_hosts"'
+said=$(weft-info --why all_reduce:1m:8x4 2>&1) || { echo "$said"; exit 1; }
+says "^  on 8 hosts with 4 ranks each, in µs"
+says "^    levels_parts +[0-9.]+"
+fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why all_reduce:8:2x
 fails_with "no collective all_mean; there are: barrier, broadcast" weft-info --why all_mean:8:8
 fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why all_reduce:8
 fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why all_reduce:8:none

@@ -240,7 +240,8 @@ int main(int argc, char** argv) {
                      "were tried to reach a peer, and what came of it: rank:N of the job, or an "
                      "address of a listener, which then sees a requester come and go. Or which "
                      "algorithm a collective uses: its name, the size of a rank's part, and the "
-                     "ranks, such as all_reduce:1m:8");
+                     "ranks, such as all_reduce:1m:8, or the hosts and the ranks of each, such as "
+                     "all_reduce:1m:2x4");
   why->expected(0, -1);
   try {
     app.parse(argc, argv);

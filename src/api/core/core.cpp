@@ -107,11 +107,10 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
                                : trace_file(options_.call_tree_file, plane_->job(), lane),
                            rank(), options_.call_tree_messages);
   const wireup::job& j = plane_->job();
-  world_ = std::make_shared<collectives::communicator>(
-      messenger_, 0, j.rank(),
-      collectives::group_shape{j.size(), j.local_size() == j.size(),
-                               *collectives::forced_by(options_.experimental.collectives)},
-      std::vector<peer_id>{});
+  const auto shape = collectives::group_shape::on_hosts(
+      j.size(), j.per_host(), *collectives::forced_by(options_.experimental.collectives));
+  world_ = std::make_shared<collectives::communicator>(messenger_, 0, j.rank(), shape,
+                                                       std::vector<peer_id>{});
   plane_->add(*this);
 }
 
@@ -300,8 +299,11 @@ std::string core::describe() const {
                         messenger_.settings().eager_limit_over(one.transport->traits()));
   const wireup::job& job = plane_->job();
   if (job.launched())
-    text += fmt::format("job: rank {} of {}, {} on this host\n", job.rank(), job.size(),
-                        job.local_size());
+    text += fmt::format(
+        "job: rank {} of {}, {} on this host{}\n", job.rank(), job.size(), job.local_size(),
+        collectives::group_shape::on_hosts(job.size(), job.per_host(), {}).has_levels()
+            ? ", as on every host"
+            : "");
   if (options_.lanes != 1) text += fmt::format("lane: {} of {}\n", lane_, options_.lanes);
   if (dump_) text += dump_->describe();
   return text + messenger_.costs().describe() + missing();

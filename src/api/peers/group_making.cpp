@@ -11,6 +11,7 @@
 #include "collectives/communicator.hpp"
 #include "collectives/group_number.hpp"
 #include "collectives/shrink.hpp"
+#include "wireup/job/even_hosts.hpp"
 
 namespace weft {
 
@@ -21,16 +22,26 @@ using collectives::origin;
 
 namespace {
 
-bool all_on_one_host(detail::core& c) noexcept {
+/// How many members each host has, as collectives::group_shape has it: every member comes to the
+/// same answer. Where processes run that are no ranks, or that joined later, is not known
+/// everywhere.
+peer_id per_host(detail::core& c, const std::vector<peer_id>& members) {
   const wireup::job& j = c.plane().job();
-  return j.local_size() == j.size();
+  std::vector<std::uint32_t> hosts;
+  for (const peer_id m : members) {
+    if (j.per_host() == 0 || m >= j.size()) return 0;
+    hosts.push_back(m / j.per_host());
+  }
+  return wireup::ranks_of_each_host(hosts);
 }
 
 /// \param members peer numbers, with this process at place `rank`
-group make_group(context& owner, std::uint64_t number, std::size_t rank, bool one_host,
+/// \param per_host of them; 0: not known
+group make_group(context& owner, std::uint64_t number, std::size_t rank, peer_id per_host,
                  std::vector<peer_id> members) {
-  const group_shape shape{static_cast<peer_id>(members.size()), one_host,
-                          detail::core_of(owner).world()->shape().forced};
+  const auto size = static_cast<peer_id>(members.size());
+  const auto shape =
+      group_shape::on_hosts(size, per_host, detail::core_of(owner).world()->shape().forced);
   return group(
       owner, std::make_shared<communicator>(detail::core_of(owner).messenger(), number,
                                             static_cast<peer_id>(rank), shape, std::move(members)));
@@ -79,8 +90,10 @@ task<group> group::split(int colour, int key) const {
   for (peer_id& r : ranks) r = whole.state_->member(r);
   number_of_group number(origin::split);
   number.add(whole.state_->number()).add(sequence).add(static_cast<std::uint32_t>(colour));
-  co_return make_group(*whole.owner_, number.value(), place, whole.state_->shape().one_host,
-                       std::move(ranks));
+  // What is not known of the whole group is not known of a part at all members.
+  const bool known = whole.state_->shape().per_host != 0;
+  const peer_id of_host = known ? per_host(detail::core_of(*whole.owner_), ranks) : 0;
+  co_return make_group(*whole.owner_, number.value(), place, of_host, std::move(ranks));
 }
 
 group group::of(context& owner, const membership_view& view) {
@@ -89,10 +102,8 @@ group group::of(context& owner, const membership_view& view) {
   if (place == view.ranks.size())
     throw error(errc::invalid_argument,
                 fmt::format("rank {} is not in the view of epoch {}", c.rank(), view.epoch));
-  // Where those that joined later run is not known everywhere.
-  const bool one_host = all_on_one_host(c) && view.ranks.back() < c.size();
-  return make_group(owner, number_of_group(origin::view).add(view.epoch).value(), place, one_host,
-                    view.ranks);
+  return make_group(owner, number_of_group(origin::view).add(view.epoch).value(), place,
+                    per_host(c, view.ranks), view.ranks);
 }
 
 group group::of(context& owner, const std::vector<endpoint>& members, peer_id rank,
@@ -108,7 +119,7 @@ group group::of(context& owner, const std::vector<endpoint>& members, peer_id ra
       throw error(errc::invalid_argument, fmt::format("the endpoint at place {} is empty", r));
     ids.push_back(members[r].id());
   }
-  return make_group(owner, number.add(members.size()).value(), rank, false, std::move(ids));
+  return make_group(owner, number.add(members.size()).value(), rank, 0, std::move(ids));
 }
 
 task<group> group::shrink() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
@@ -37,13 +38,40 @@ task<void> all_gather_ring(collective c, const arguments& with) {
   return pass_around(c, with.out, division(with.out.size(), block, c.size()));
 }
 
+/// In each slice, so that every block enters a host once; then in each host what its slices have.
+task<void> all_gather_levels(collective c, const arguments& with) {
+  const std::size_t block = with.in.size();
+  const peer_id hosts = c.shape().hosts(), places = c.shape().per_host;
+  scratch of_slice(hosts * block), of_all(c.size() * block);
+  const arguments between{.in = with.in, .out = of_slice.all()};
+  const arguments inside{.in = of_slice.all(), .out = of_all.all()};
+  part_of_collective first(c.in_slice(collective::turn::before_others), kind::all_gather, block,
+                           between);
+  part_of_collective last(c.in_host(collective::turn::last), kind::all_gather, hosts * block,
+                          inside);
+  co_await first.perform();
+  co_await last.perform();
+  for (peer_id place = 0; place != places; ++place)
+    for (peer_id host = 0; host != hosts; ++host)
+      copy(of_all.part((place * hosts + host) * block, block),
+           with.out.subspan((host * places + place) * block, block));
+}
+
 constexpr algorithm all_gather_algorithms[] = {
-    {"bruck", [](const terms& t) { return t.log_n * t.a + (t.n - 1) * t.m * t.b * 1.5; },
-     serves_always, in_frame<all_gather_bruck>},
+    // Ranks of a host share its port only with far steps, which have nearly all bytes.
+    {"bruck", [](const terms& t) { return t.tree(0) + (t.n - 1) * t.m * t.b * t.crowd * 1.5; },
+     serves_always, in_frame<all_gather_bruck>, all_gather_bruck},
     {"ring", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
-     in_frame<all_gather_ring>},
+     in_frame<all_gather_ring>, all_gather_ring},
     {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + (t.n + 1) * t.m * t.f; },
-     unfit_for_flags, by_flags<all_gather_by_flags>}};
+     unfit_for_flags, by_flags<all_gather_by_flags>, nullptr, &all_gather_by_flags},
+    {"levels",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       return of.in_slice(kind::all_gather, t.m) + of.in_host(kind::all_gather, of.h() * t.m) +
+              t.n * t.m * t.f;
+     },
+     unfit_for_levels, in_frame<all_gather_levels>}};
 
 }  // namespace
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include <weft/coro/scope.hpp>
+
 #include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
@@ -38,6 +43,47 @@ task<void> all_to_all_bruck(collective c, const arguments& with) {
   for (peer_id k = 0; k != n; ++k) copy(of(k), in.subspan((me + n - k) % n * block, block));
 }
 
+constexpr peer_id radix = 8;
+
+task<void> exchange(collective c, peer_id to, const_buffer out, peer_id from, mutable_buffer in) {
+  co_await together(c, c.recv(from, in), c.send(to, out));
+}
+
+/// The same with digits of 8 in place of bits: more messages, which are under way at once, and
+/// fewer bytes.
+task<void> all_to_all_bruck_8(collective c, const arguments& with) {
+  const peer_id me = c.rank(), n = c.size();
+  const std::size_t block = with.in.size() / n;
+  scratch memory(with.in.size()), leaving(with.in.size()), coming(with.in.size());
+  const auto of = [&](peer_id k) { return memory.part(k * block, block); };
+  for (peer_id k = 0; k != n; ++k) copy(with.in.subspan((me + k) % n * block, block), of(k));
+  task_environment& here = co_await current_environment();
+  for (std::uint64_t step = 1; step < n; step *= radix) {
+    const auto for_each = [&](std::uint64_t digit, auto act) {
+      for (std::uint64_t k = digit * step; k < n; ++k)
+        if (k / step % radix == digit) act(static_cast<peer_id>(k));
+    };
+    scope exchanges(here);
+    std::size_t bytes = 0;
+    for (std::uint64_t digit = 1; digit != radix && digit * step < n; ++digit) {
+      const std::size_t begin = bytes;
+      for_each(digit, [&](peer_id k) {
+        copy(of(k), leaving.part(std::exchange(bytes, bytes + block), block));
+      });
+      const auto far = static_cast<std::int64_t>(digit * step);
+      exchanges.start(exchange(c, c.at(far), leaving.part(begin, bytes - begin), c.at(-far),
+                               coming.part(begin, bytes - begin)));
+    }
+    co_await exchanges.join();
+    bytes = 0;
+    for (std::uint64_t digit = 1; digit != radix && digit * step < n; ++digit)
+      for_each(digit, [&](peer_id k) {
+        copy(coming.part(std::exchange(bytes, bytes + block), block), of(k));
+      });
+  }
+  for (peer_id k = 0; k != n; ++k) copy(of(k), with.out.subspan((me + n - k) % n * block, block));
+}
+
 task<void> all_to_all_pairwise(collective c, const arguments& with) {
   const const_buffer out = with.in;
   const mutable_buffer in = with.out;
@@ -59,18 +105,56 @@ task<void> all_to_all_pairwise(collective c, const arguments& with) {
   }
 }
 
+/// To the member of this host that is in the slice of the receiver; then in each slice.
+task<void> all_to_all_levels(collective c, const arguments& with) {
+  const std::size_t block = with.in.size() / c.size();
+  const peer_id hosts = c.shape().hosts(), places = c.shape().per_host;
+  scratch leaving(with.in.size()), coming(with.in.size());
+  for (peer_id place = 0; place != places; ++place)
+    for (peer_id host = 0; host != hosts; ++host)
+      copy(with.in.subspan((host * places + place) * block, block),
+           leaving.part((place * hosts + host) * block, block));
+  const arguments inside{.in = leaving.all(), .out = coming.all()};
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::all_to_all,
+                           hosts * block, inside);
+  co_await first.perform();
+  for (peer_id place = 0; place != places; ++place)
+    for (peer_id host = 0; host != hosts; ++host)
+      copy(coming.part((place * hosts + host) * block, block),
+           leaving.part((host * places + place) * block, block));
+  const arguments between{.in = leaving.all(), .out = with.out};
+  part_of_collective last(c.in_slice(collective::turn::last), kind::all_to_all, places * block,
+                          between);
+  co_await last.perform();
+}
+
+const char* unfit_for_bruck(const collective_size& c, const group_shape& g) {
+  return g.ranks < 3 ? "fewer than 3 ranks" : unfit_for_parts(c, g);
+}
+
 constexpr algorithm all_to_all_algorithms[] = {
     // n - 1 exchanges, each with another rank.
-    {"pairwise", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
-     in_frame<all_to_all_pairwise>},
+    {"pairwise", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b * t.crowd); },
+     serves_always, in_frame<all_to_all_pairwise>, all_to_all_pairwise},
     // log2 n steps with half of the data.
-    {"bruck", [](const terms& t) { return t.log_n * (t.a + t.n / 2 * t.m * t.b * 2); },
-     [](const collective_size& c, const group_shape& g) {
-       return g.ranks < 3 ? "fewer than 3 ranks" : unfit_for_parts(c, g);
-     },
-     in_frame<all_to_all_bruck>},
+    {"bruck", [](const terms& t) { return t.exchanges(t.n / 2 * t.m * 2); }, unfit_for_bruck,
+     in_frame<all_to_all_bruck>, all_to_all_bruck},
     {"flags", [](const terms& t) { return t.rounds(t.n * t.m) * t.flags() + 2 * t.n * t.m * t.f; },
-     unfit_for_flags, by_flags<all_to_all_by_flags>}};
+     unfit_for_flags, by_flags<all_to_all_by_flags>, nullptr, &all_to_all_by_flags},
+    {"levels",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       return of.in_host(kind::all_to_all, of.h() * t.m) +
+              of.in_slice(kind::all_to_all, of.p() * t.m) + 2 * t.n * t.m * t.f;
+     },
+     unfit_for_levels, in_frame<all_to_all_levels>},
+    // log8 n steps with 7/8 of the data in up to 7 messages.
+    {"bruck_8",
+     [](const terms& t) {
+       const double steps = std::ceil(t.log_n / 3), messages = std::min(radix - 1.0, t.n - 1);
+       return steps * (t.a + (messages - 1) * t.a / 3 + 7 * t.n / 8 * t.m * t.b * t.crowd * 1.5);
+     },
+     unfit_for_bruck, in_frame<all_to_all_bruck_8>, all_to_all_bruck_8}};
 
 }  // namespace
 

@@ -17,15 +17,23 @@ struct folding {
         extra(c.size() - n),
         me(c.rank()),
         idle(me < 2 * extra && me % 2 == 0),
-        folded(me < 2 * extra ? me / 2 : me - extra) {}
+        folded(folded_of(me)) {}
   peer_id rank(peer_id folded_rank) const noexcept {
     return folded_rank < extra ? 2 * folded_rank + 1 : folded_rank + extra;
+  }
+  peer_id folded_of(peer_id rank) const noexcept {
+    return rank < 2 * extra ? rank / 2 : rank - extra;
   }
   bool is_pair() const noexcept { return me < 2 * extra; }
   peer_id n, extra, me;
   bool idle;
   peer_id folded;
 };
+
+/// The way into a power of two of ranks, and back.
+inline double cost_of_folding(const terms& t) noexcept {
+  return std::has_single_bit(t.group.ranks) ? 0 : 2 * (t.a + t.m * t.b + t.m * t.c);
+}
 
 inline task<void> fold(const collective& c, const folding& f, mutable_buffer data,
                        mutable_buffer theirs, const reduction& how) {

@@ -5,7 +5,7 @@
 
 #include <weft/coro/scope.hpp>
 
-#include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
@@ -113,19 +113,62 @@ task<void> scatter_linear(collective c, const arguments& with) {
   co_await sends.join();
 }
 
-double of_tree(const terms& t) { return t.log_n * t.a + (t.n - 1) * t.m * t.b * 1.5; }
+/// In each host to the member of the root's slice; then in that slice.
+task<void> gather_levels(collective c, const arguments& with) {
+  const peer_id places = c.shape().per_host, place = with.root % places;
+  const std::size_t of_host = places * with.in.size(), host = c.rank() / places;
+  const bool in_slice = c.rank() % places == place, is_root = c.rank() == with.root;
+  scratch memory(in_slice && !is_root ? of_host : 0);
+  const mutable_buffer mine = is_root ? with.out.subspan(host * of_host, of_host) : memory.all();
+  const arguments inside{.in = with.in, .out = mine, .root = place};
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::gather, with.in.size(),
+                           inside);
+  co_await first.perform();
+  if (!in_slice) co_return;
+  const arguments between{.in = mine, .out = with.out, .root = with.root / places};
+  part_of_collective last(c.in_slice(collective::turn::last, false), kind::gather, of_host,
+                          between);
+  co_await last.perform();
+}
+
+task<void> scatter_levels(collective c, const arguments& with) {
+  const peer_id places = c.shape().per_host, place = with.root % places;
+  const std::size_t of_host = places * with.out.size();
+  const bool in_slice = c.rank() % places == place;
+  scratch memory(in_slice ? of_host : 0);
+  const arguments between{.in = with.in, .out = memory.all(), .root = with.root / places};
+  const arguments inside{.in = memory.all(), .out = with.out, .root = place};
+  part_of_collective first(c.in_slice(collective::turn::before_others, false), kind::scatter,
+                           of_host, between);
+  part_of_collective last(c.in_host(collective::turn::last), kind::scatter, with.out.size(),
+                          inside);
+  if (in_slice) co_await first.perform();
+  co_await last.perform();
+}
+
+double of_tree(const terms& t) { return t.tree(0) + (t.n - 1) * t.m * t.b * 1.5; }
 double of_flags(const terms& t) { return t.rounds(t.m) * t.flags() + t.n * t.m * t.f; }
 double of_root(const terms& t) { return (t.n - 1) * (t.a / 4 + t.m * t.b) + t.a; }
+double of_gather_levels(const terms& t) {
+  const cost_of_levels of(t);
+  return of.in_host(kind::gather, t.m) + of.in_slice(kind::gather, of.p() * t.m, false);
+}
+double of_scatter_levels(const terms& t) {
+  const cost_of_levels of(t);
+  return of.in_host(kind::scatter, t.m) + of.in_slice(kind::scatter, of.p() * t.m, false);
+}
 
 // Linear: the root with every rank at once. First, as it serves parts of different sizes, too.
 constexpr algorithm gather_algorithms[] = {
-    {"linear", of_root, serves_always, in_frame<gather_linear>},
-    {"binomial", of_tree, unfit_for_parts, in_frame<gather_binomial>},
-    {"flags", of_flags, unfit_for_flags, by_flags<gather_by_flags>}};
+    {"linear", of_root, serves_always, in_frame<gather_linear>, gather_linear},
+    {"binomial", of_tree, unfit_for_parts, in_frame<gather_binomial>, gather_binomial},
+    {"flags", of_flags, unfit_for_flags, by_flags<gather_by_flags>, nullptr, &gather_by_flags},
+    {"levels", of_gather_levels, unfit_for_levels, in_frame<gather_levels>}};
 constexpr algorithm scatter_algorithms[] = {
-    {"linear", of_root, serves_always, in_frame<scatter_linear>},
-    {"binomial", of_tree, unfit_for_parts, in_frame<scatter_binomial>},
-    {"flags", of_flags, unfit_for_flags, by_flags<scatter_by_flags>}};
+    {"linear", of_root, serves_always, in_frame<scatter_linear>, scatter_linear},
+    {"binomial", of_tree, unfit_for_parts, in_frame<scatter_binomial>, scatter_binomial},
+    {"flags", of_flags, unfit_for_flags, by_flags<scatter_by_flags>, nullptr, &scatter_by_flags},
+    {"levels", of_scatter_levels, unfit_for_levels, in_frame<scatter_levels>}};
 
 }  // namespace
 

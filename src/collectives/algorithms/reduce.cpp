@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/algorithms/data.hpp"
+#include "collectives/algorithms/halving.hpp"
+#include "collectives/algorithms/parts.hpp"
 #include "collectives/flags/steps.hpp"
 
 namespace weft::collectives {
@@ -70,18 +71,90 @@ task<void> reduce_ring(collective c, const arguments& with) {
   }
 }
 
+/// Where a rank that is not the root works: in the place of its result.
+class workplace {
+ public:
+  workplace(const collective& c, const arguments& with)
+      : memory_(c.rank() == with.root ? 0 : with.in.size()),
+        at_(c.rank() == with.root ? with.out : memory_.all()) {
+    copy(with.in, at_);
+  }
+  mutable_buffer data() const noexcept { return at_; }
+
+ private:
+  scratch memory_;
+  const mutable_buffer at_;
+};
+
+task<void> reduce_rabenseifner(collective c, const arguments& with) {
+  const workplace place(c, with);
+  halving all(c, place.data(), with.how);
+  co_await all.reduce();
+  co_await all.collect(with.root);
+}
+
+/// In each host to the member of the root's slice; then in that slice.
+task<void> reduce_levels(collective c, const arguments& with) {
+  const peer_id places = c.shape().per_host, place = with.root % places;
+  const bool in_slice = c.rank() % places == place, is_root = c.rank() == with.root;
+  const std::size_t bytes = with.in.size();
+  scratch memory(in_slice && !is_root ? bytes : 0);
+  const mutable_buffer mine = is_root ? with.out : memory.all();
+  const arguments inside{.in = with.in, .out = mine, .root = place, .how = with.how};
+  part_of_collective first(c.in_host(collective::turn::before_others), kind::reduce, bytes, inside);
+  co_await first.perform();
+  if (!in_slice) co_return;
+  const arguments between{.in = mine, .out = with.out, .root = with.root / places, .how = with.how};
+  part_of_collective last(c.in_slice(collective::turn::last, false), kind::reduce, bytes, between);
+  co_await last.perform();
+}
+
+/// Each slice reduces a block of what its hosts have reduced; the root's host gathers them.
+task<void> reduce_levels_parts(collective c, const arguments& with) {
+  const peer_id places = c.shape().per_host, host = with.root / places;
+  const workplace place(c, with);
+  halving of_host(c.in_host(collective::turn::last), place.data(), with.how);
+  co_await of_host.reduce();
+  if (of_host.has_block()) {
+    const arguments block{
+        .in = of_host.block(), .out = of_host.block(), .root = host, .how = with.how};
+    part_of_collective between(c.in_slice(collective::turn::before_others), kind::reduce,
+                               block.in.size(), block);
+    co_await between.perform();
+  }
+  if (c.rank() / places == host) co_await of_host.collect(with.root % places);
+}
+
 constexpr algorithm reduce_algorithms[] = {
-    {"binomial", [](const terms& t) { return t.log_n * (t.a + t.m * (t.b + t.c)); }, serves_always,
-     in_frame<reduce_binomial>},
+    {"binomial", [](const terms& t) { return t.tree(t.m) + t.log_n * t.m * t.c; }, serves_always,
+     in_frame<reduce_binomial>, reduce_binomial},
     {"ring", [](const terms& t) { return 2 * (t.n - 1) * t.a + t.share * (2 * t.b + t.c); },
-     unfit_for_blocks, in_frame<reduce_ring>},
+     unfit_for_blocks, in_frame<reduce_ring>, reduce_ring},
     // The root reduces all operands.
     {"flags", [](const terms& t) { return t.flags() + t.m * t.f + (t.n - 1) * t.m * t.c; },
-     unfit_for_flags, by_flags<reduce_by_flags>},
+     unfit_for_flags, by_flags<reduce_by_flags>, nullptr, &reduce_by_flags},
     // Each rank reduces a part of all operands.
     {"flags_parts",
      [](const terms& t) { return 2 * t.rounds(t.m) * t.flags() + 2 * t.m * t.f + t.share * t.c; },
-     unfit_for_flags, by_flags<reduce_in_parts>}};
+     unfit_for_flags, by_flags<reduce_in_parts>, nullptr, &reduce_in_parts},
+    {"rabenseifner", cost_of_halving, unfit_for_blocks, in_frame<reduce_rabenseifner>,
+     reduce_rabenseifner},
+    {"levels",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       return of.in_host(kind::reduce, t.m) + of.in_slice(kind::reduce, t.m, false);
+     },
+     unfit_for_levels, in_frame<reduce_levels>},
+    {"levels_parts",
+     [](const terms& t) {
+       const cost_of_levels of(t);
+       return cost_of_halving(of.of_host()) + of.in_slice(kind::reduce, t.m / of.p());
+     },
+     [](const collective_size& c, const group_shape& g) {
+       const char* const why = c.commutative ? nullptr : "the operation does not commute";
+       return why ? why : unfit_for_shares(c, g);
+     },
+     in_frame<reduce_levels_parts>}};
 
 }  // namespace
 

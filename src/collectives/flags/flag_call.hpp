@@ -104,4 +104,12 @@ class flag_call {
   rank_range from_{};
 };
 
+/// What a member has called is written as in this kind of statement.
+inline constexpr auto flag_words_use = proto::statement_use::asks;
+
+inline flag_call::words words_of(const statement& s) noexcept {
+  const auto packed = s.packed(flag_words_use);
+  return {packed.first, packed.second};
+}
+
 }  // namespace weft::collectives

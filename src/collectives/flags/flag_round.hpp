@@ -11,6 +11,7 @@
 
 namespace weft::collectives {
 
+class flag_call;
 class flag_round;
 
 /// Bytes of a buffer.
@@ -129,6 +130,10 @@ inline rank_range root_if_not_root(const flag_round& r) noexcept {
 /// flags, or if it can have none.
 task<void> run_by_flags(detail::communicator_ptr of, collective_call made, arguments with,
                         const flag_steps& steps);
+
+/// A part of a collective, among the members of a host. \param part, call live until the end
+/// \return false: nothing has happened, because these members have no flags
+task<bool> go_by_flags(const collective& part, flag_call& call);
 
 /// `algorithm::body` of steps.
 template <const flag_steps& steps>

@@ -13,7 +13,7 @@
 
 namespace weft::collectives {
 
-/// A group's flag segment with room for its collectives, and this member's place in them. The first
+/// A flag segment with room for a group's collectives, and this member's place in them. The first
 /// calls of a group go by messages, so that few of them wait for the segment. Where one member
 /// cannot have it, the group goes on by messages.
 ///

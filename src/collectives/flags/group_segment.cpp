@@ -22,7 +22,7 @@ constexpr std::chrono::microseconds shortest_pause{10}, longest_pause{1000};
 }  // namespace
 
 group_segment::group_segment(communicator& of, const runtime::flag_layout& l) noexcept
-    : of_(of), rank_(of.rank()), n_(of.size()), layout_(l) {}
+    : of_(of), n_(l.members), first_(of.rank() / n_ * n_), rank_(of.rank() - first_), layout_(l) {}
 
 /// A child of the process has a copy of this object, and the segment itself.
 group_segment::~group_segment() {
@@ -77,8 +77,8 @@ void group_segment::on_descriptor(peer_id from, const unique_fd& file) noexcept 
 template <class F>
 void group_segment::for_each_child(F f) noexcept {
   const std::uint64_t first = 2 * std::uint64_t{rank_} + 1;
-  if (first < n_) f(static_cast<peer_id>(first));
-  if (first + 1 < n_) f(static_cast<peer_id>(first + 1));
+  if (first < n_) f(member(static_cast<peer_id>(first)));
+  if (first + 1 < n_) f(member(static_cast<peer_id>(first + 1)));
 }
 
 void group_segment::pass_on(const unique_fd& file) noexcept {
@@ -154,7 +154,7 @@ std::optional<peer_id> group_segment::awaits_member() const noexcept {
   if (settling_.load() == 0) return std::nullopt;
   if (!segment_) return rank_ == 0 ? std::nullopt : std::optional(parent());
   for (peer_id r = 0; r != n_; ++r)
-    if (!segment_->has_joined(r)) return r;
+    if (!segment_->has_joined(r)) return member(r);
   return std::nullopt;
 }
 

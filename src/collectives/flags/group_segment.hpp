@@ -21,8 +21,9 @@ namespace weft::collectives {
 
 class communicator;
 
-/// A group's flag segment. Rank 0 makes it and passes its descriptor to ranks 1 and 2, rank r to
-/// 2 r + 1 and 2 r + 2: so each member is connected with one of them at least, and notices its end.
+/// The flag segment of a group's members on one host, which are next to each other. Of these the
+/// first, number 0, makes it and passes its descriptor to 1 and 2, number r to 2 r + 1 and 2 r + 2:
+/// so each is connected with one of them at least, and notices its end.
 /// Where one member cannot have it, none uses it: every member waits for the same answer
 /// (`usable`), so all agree.
 ///
@@ -35,7 +36,8 @@ class group_segment {
   group_segment& operator=(const group_segment&) = delete;
   virtual ~group_segment();
 
-  /// Rank 0 makes the segment, once; nothing at others. Any thread, without the progress lock.
+  /// The first member makes the segment, once; nothing at others. Any thread, without the progress
+  /// lock.
   void make_at_first_rank() noexcept {
     if (rank_ == 0 && !made_.load(std::memory_order_relaxed)) [[unlikely]]
       make();
@@ -61,7 +63,13 @@ class group_segment {
     return {waits(), segment_.get(), flags, value};
   }
 
-  // --- for the communicator; progress lock held -------------------------------------------------
+  /// The rank in the group of a member of this host. \param number among these members
+  peer_id member(peer_id number) const noexcept { return first_ + number; }
+
+  // --- for the communicator; progress lock held. Ranks are those of the group --------------------
+
+  /// Whether that rank is on this host.
+  bool has(peer_id rank) const noexcept { return rank - first_ < n_; }
 
   /// A member has passed the descriptor. \param from its rank
   void on_descriptor(peer_id from, const unique_fd& file) noexcept;
@@ -94,7 +102,7 @@ class group_segment {
   virtual void on_joined() noexcept {}
 
   communicator& of_;
-  const peer_id rank_, n_;
+  const peer_id n_, first_, rank_;  // members on this host; the first one's rank; this one's number
   std::unique_ptr<runtime::flag_segment> segment_;  // from state `joined` on
 
  private:
@@ -104,7 +112,7 @@ class group_segment {
   std::optional<bool> look() noexcept;
   runtime::flag_wait_service* waits() const noexcept;
   bool join(const unique_fd& file) noexcept;
-  peer_id parent() const noexcept { return (rank_ - 1) / 2; }  // not of rank 0
+  peer_id parent() const noexcept { return member((rank_ - 1) / 2); }  // not of the first one
   template <class F>
   void for_each_child(F f) noexcept;
   void pass_on(const unique_fd& file) noexcept;

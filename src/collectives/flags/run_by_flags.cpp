@@ -7,9 +7,6 @@ namespace weft::collectives {
 
 namespace {
 
-/// What a member has called is written as in this kind of statement.
-constexpr auto words = proto::statement_use::asks;
-
 /// Whether members go by messages still. With flags asked for, the first call waits for them.
 bool is_early(const communicator& of, const collective_call& made) noexcept {
   return of.begun() < group_flags::calls_by_messages &&
@@ -33,9 +30,25 @@ bool comes_soon(const flag_request& all, int looks) noexcept {
   return all.try_now();
 }
 
-flag_call::words words_of(const statement& s) noexcept {
-  const auto packed = s.packed(words);
-  return {packed.first, packed.second};
+/// Goes on until the call has to wait. \return what for; nothing: it is over
+std::optional<flag_request> next_wait(const collective& c, flag_call& call) {
+  communicator& group = c.of();
+  group_flags& flags = *group.flags();
+  const int looks = group.engine().is_crowded() ? 0 : 40;
+  const auto disagree = [&](peer_id member, const flag_call::words& theirs) {
+    group.disagree(flags.member(member), {flag_words_use, theirs.first, theirs.second});
+  };
+  while (const auto lacking = call.next(disagree)) {
+    const auto all = flags.until(*lacking);
+    if (all.try_now()) continue;
+    flags.rounds().publish();
+    if (comes_soon(all, looks)) continue;
+    flags.enter(call.number(), c.number());
+    if (call.is_last_wait()) c.leave_background(0);
+    group.waits();
+    return all;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -51,7 +64,6 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
     co_return co_await way.body(detail::communicator_ptr(of), made, std::move(with));
   }
 
-  const int looks = of->engine().is_crowded() ? 0 : 40;
   flag_call call(flags.rounds(), words_of({0, of->begun(), made}), made.bytes, with, steps);
   const collective c = co_await begin(of, made, with.number, call.moves_others());
   std::exception_ptr failure;
@@ -59,19 +71,7 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   try {
     usable = flags.usable();
     if (!usable) usable = co_await flags.settles();
-    const auto disagree = [&](peer_id member, const flag_call::words& theirs) {
-      of->disagree(member, {words, theirs.first, theirs.second});
-    };
-    while (const auto lacking = *usable ? call.next(disagree) : std::nullopt) {
-      const auto all = flags.until(*lacking);
-      if (all.try_now()) continue;
-      flags.rounds().publish();
-      if (comes_soon(all, looks)) continue;
-      flags.enter(call.number(), c.number());
-      if (call.is_last_wait()) c.leave_background(0);
-      of->waits();
-      co_await all;
-    }
+    while (const auto wait = *usable ? next_wait(c, call) : std::nullopt) co_await *wait;
   } catch (...) {
     failure = std::current_exception();
   }
@@ -82,8 +82,17 @@ task<void> run_by_flags(detail::communicator_ptr of, collective_call made, argum
   co_await way.body(std::move(of), made, std::move(with));
 }
 
+task<bool> go_by_flags(const collective& part, flag_call& call) {
+  group_flags& flags = *part.of().flags();
+  flags.make_at_first_rank();
+  std::optional<bool> usable = flags.usable();
+  if (!usable) usable = co_await flags.settles();
+  while (const auto wait = *usable ? next_wait(part, call) : std::nullopt) co_await *wait;
+  co_return *usable;
+}
+
 const char* unfit_for_flags(const collective_size& c, const group_shape& g) {
-  if (!g.flags) return "the group does not share memory on one host";
+  if (!g.flags || !g.one_host) return "the group does not share memory on one host";
   if (c.bytes == of_parts) return "parts of different sizes";
   return c.element > flag_rounds::long_slots.bytes ? "an element is longer than a slot" : nullptr;
 }

@@ -22,6 +22,9 @@ class job {
   virtual peer_id size() const noexcept = 0;
   /// How many of the job's processes run on this host. Decides whether waiting threads may spin.
   virtual peer_id local_size() const noexcept = 0;
+  /// How many run on each host, if all hosts have as many and those of a host have ranks next to
+  /// each other; 0: not so, or not known. All members of the job get the same answer.
+  virtual peer_id per_host() const noexcept { return local_size() == size() ? size() : 0; }
 
   /// Whether a launcher started the process.
   virtual bool launched() const noexcept { return true; }

@@ -127,6 +127,9 @@ class run_job final : public job {
   peer_id rank() const noexcept override { return facts_.rank; }
   peer_id size() const noexcept override { return facts_.size; }
   peer_id local_size() const noexcept override { return facts_.local_size; }
+  peer_id per_host() const noexcept override {
+    return facts_.size % facts_.local_size == 0 ? facts_.local_size : 0;
+  }
 
   void publish(const std::string& locator) override {
     loop_.post([this, locator] { line_->publish(locator); });

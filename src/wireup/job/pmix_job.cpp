@@ -15,6 +15,7 @@
 #include <vector>
 #include <weft/error.hpp>
 
+#include "wireup/job/even_hosts.hpp"
 #include "wireup/job/job.hpp"
 #include "wireup/loop/loop.hpp"
 #include "wireup/sockets/locator.hpp"
@@ -87,6 +88,7 @@ class launched_by_pmix final : public job {
     try {
       size_ = d.number(PMIX_JOB_SIZE);
       local_size_ = d.number(PMIX_LOCAL_SIZE);
+      per_host_ = local_size_ == size_ ? size_ : ranks_of_each_host(d.hosts(size_));
       name_ = fmt::format("weft.{}", next_generation());
       if (rank() == 0) {
         card_.id = random_id();
@@ -113,6 +115,7 @@ class launched_by_pmix final : public job {
   peer_id rank() const noexcept override { return directory_->self.rank; }
   peer_id size() const noexcept override { return size_; }
   peer_id local_size() const noexcept override { return local_size_; }
+  peer_id per_host() const noexcept override { return per_host_; }
   job_key key() const override { return card_.key; }
 
   void publish(const std::string& locator) override {
@@ -173,6 +176,24 @@ class launched_by_pmix final : public job {
       const std::unique_ptr<pmix_value_t, decltype(&std::free)> keep(value, &std::free);
       if (value->type != PMIX_UINT32) check(PMIX_ERR_BAD_PARAM, key, "");
       return value->data.uint32;
+    }
+
+    /// Where each rank runs, as every launcher tells at the start; empty: this one does not.
+    std::vector<std::uint32_t> hosts(peer_id size) const {
+      pmix_info_t only_local{};
+      std::strncpy(only_local.key, PMIX_OPTIONAL, PMIX_MAX_KEYLEN);
+      only_local.value.type = PMIX_BOOL;
+      only_local.value.data.flag = true;
+      std::vector<std::uint32_t> all;
+      for (peer_id r = 0; r != size; ++r) {
+        const pmix_proc_t who = whom(r);
+        pmix_value_t* value = nullptr;
+        if (library.get(&who, PMIX_NODEID, &only_local, 1, &value) != PMIX_SUCCESS) return {};
+        const std::unique_ptr<pmix_value_t, decltype(&std::free)> keep(value, &std::free);
+        if (value->type != PMIX_UINT32) return {};
+        all.push_back(value->data.uint32);
+      }
+      return all;
     }
 
     /// Waits for rank 0, which waits for no other rank before it publishes its card.
@@ -256,6 +277,7 @@ class launched_by_pmix final : public job {
   std::vector<std::unique_ptr<directory::question>> later_;
   peer_id size_ = 0;
   peer_id local_size_ = 0;
+  peer_id per_host_ = 0;
   std::string name_;  // the ranks publish their cards under this name
   card card_;         // without a locator
 };

@@ -173,34 +173,39 @@ TEST_CASE("a rank that nobody has is said to be none") {
 }
 
 TEST_CASE("the algorithms of a collective come with their costs, the cheapest first") {
-  for (const bool one_host : {true, false})
+  for (const peer_id hosts : {1u, 0u, 2u})
     for (const char* what : {"broadcast", "all_reduce", "gather", "all_to_all"}) {
-      const auto all = explain_collective(what, 1 << 20, 8, one_host);
-      CAPTURE(what, one_host);
+      const auto all = explain_collective(what, 1 << 20, 8, hosts);
+      CAPTURE(what, hosts);
       REQUIRE(all.size() > 1);
       for (std::size_t i = 1; i != all.size(); ++i)
         if (all[i].unfit.empty()) CHECK(all[i - 1].microseconds <= all[i].microseconds);
     }
-  CHECK(explain_collective("barrier", 0, 5, true).front().algorithm == "flags");
-  CHECK(explain_collective("barrier", 0, 5, false).front().algorithm == "dissemination");
-  CHECK(explain_collective("all_reduce", 8, 8, true).front().microseconds <
-        explain_collective("all_reduce", 8, 8, false).front().microseconds);
+  CHECK(explain_collective("barrier", 0, 5, 1).front().algorithm == "flags");
+  CHECK(explain_collective("barrier", 0, 5, 0).front().algorithm == "dissemination");
+  const auto cost = [](std::size_t bytes, peer_id hosts) {
+    return explain_collective("all_reduce", bytes, 8, hosts).front().microseconds;
+  };
+  CHECK(cost(8, 1) < cost(8, 2));
+  CHECK(cost(8, 2) < cost(8, 0));
+  CHECK(cost(1 << 20, 2) < cost(1 << 20, 0));
 }
 
 TEST_CASE("a collective's algorithm that was asked for comes first, if it serves") {
-  const auto ring = explain_collective("all_reduce", 1 << 20, 8, true, "all_reduce:ring");
+  const auto ring = explain_collective("all_reduce", 1 << 20, 8, 1, "all_reduce:ring");
   CHECK(ring.front().algorithm == "ring");
   CHECK(ring.front().forced);
-  const auto small = explain_collective("all_reduce", 8, 8, false, "all_reduce:ring");
+  const auto small = explain_collective("all_reduce", 8, 8, 0, "all_reduce:ring");
   CHECK(small.front().algorithm == "recursive_doubling");
   for (const algorithm_cost& one : small)
     CHECK(one.unfit.empty() == (one.algorithm == "recursive_doubling"));
-  CHECK_THROWS_WITH(explain_collective("all_reduce", 8, 8, true, "all_reduce:chain"),
+  CHECK_THROWS_WITH(explain_collective("all_reduce", 8, 8, 1, "all_reduce:chain"),
                     weft::tests::contains("recursive_doubling|rabenseifner|ring"));
 }
 
 TEST_CASE("an unknown collective, or one of no ranks, is an error that names the known ones") {
-  CHECK_THROWS_WITH(explain_collective("all_mean", 8, 2, true),
+  CHECK_THROWS_WITH(explain_collective("all_mean", 8, 2, 1),
                     weft::tests::contains("all_mean") && weft::tests::contains("all_reduce"));
-  CHECK_THROWS_AS(explain_collective("barrier", 0, 0, true), error);
+  CHECK_THROWS_AS(explain_collective("barrier", 0, 0, 1), error);
+  CHECK_THROWS_WITH(explain_collective("barrier", 0, 7, 2), weft::tests::contains("2 hosts"));
 }

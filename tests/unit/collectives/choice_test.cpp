@@ -44,8 +44,35 @@ TEST_CASE("choice of a collective: few steps for short data, few bytes for long 
   CHECK(chosen(kind::all_reduce, 4 << 20, 8) != "recursive_doubling");
   CHECK(chosen(kind::all_gather, 8, 64) == "bruck");
   CHECK(chosen(kind::all_gather, 1 << 20, 64) == "ring");
-  CHECK(chosen(kind::all_to_all, 8, 64) == "bruck");
+  CHECK(chosen(kind::all_to_all, 8, 64) == "bruck_8");
   CHECK(chosen(kind::all_to_all, 1 << 20, 64) == "pairwise");
+}
+
+TEST_CASE("choice of a collective: by levels between hosts with several ranks") {
+  const auto on_hosts = [](kind what, std::size_t bytes, weft::peer_id hosts,
+                           weft::peer_id per_host) {
+    group_shape shape{hosts * per_host, false};
+    shape.per_host = per_host;
+    return std::string(table_of(what).algorithms[choose({what, bytes}, shape)].name);
+  };
+  CHECK(on_hosts(kind::all_reduce, 4 << 10, 8, 64) == "levels_parts");
+  CHECK(on_hosts(kind::broadcast, 1 << 20, 8, 64) == "levels_parts");
+  CHECK(on_hosts(kind::all_gather, 8, 64, 64) == "levels");
+  CHECK(on_hosts(kind::all_to_all, 8, 8, 64) == "levels");
+  for (std::size_t k = 0; k != kinds; ++k) {
+    const auto what = static_cast<kind>(k);
+    CAPTURE(name_of(what));
+    for (const std::size_t bytes : {8u, 4'096u, 1'000'000u}) {
+      CHECK_FALSE(on_hosts(what, bytes, 8, 1).starts_with("levels"));
+      CHECK_FALSE(on_hosts(what, bytes, 1, 8).starts_with("levels"));
+    }
+    for (const algorithm& one : table_of(what).algorithms)
+      if (one.name.starts_with("levels")) {
+        CHECK(one.unfit({what, of_parts}, {8, false, {}, false, 4}));
+        CHECK(one.unfit({what, 4'096}, {8, false}));
+        CHECK_FALSE(one.unfit({what, 4'096}, {8, false, {}, false, 4}));
+      }
+  }
 }
 
 TEST_CASE("choice of a collective: operands keep their order where that matters") {

@@ -11,6 +11,7 @@
 
 #include "node.hpp"
 #include "support/catch.hpp"
+#include "wireup/job/even_hosts.hpp"
 #include "wireup/job/job.hpp"
 #include "wireup/job/job_directory.hpp"
 #include "wireup/job/job_wire.hpp"
@@ -57,6 +58,19 @@ auto into(record<std::string>& r) {
 }
 
 }  // namespace
+
+TEST_CASE("how many ranks each host has, if all have as many next to each other") {
+  CHECK(ranks_of_each_host({}) == 0);
+  CHECK(ranks_of_each_host({7}) == 1);
+  CHECK(ranks_of_each_host({7, 7, 7}) == 3);
+  CHECK(ranks_of_each_host({4, 2, 9}) == 1);
+  CHECK(ranks_of_each_host({4, 4, 2, 2}) == 2);
+  CHECK(ranks_of_each_host({4, 4, 2}) == 0);
+  CHECK(ranks_of_each_host({4, 2, 2, 2}) == 0);
+  CHECK(ranks_of_each_host({4, 2, 4, 2}) == 0);
+  CHECK(ranks_of_each_host({4, 4, 2, 2, 4, 4}) == 0);
+  CHECK(ranks_of_each_host({4, 4, 2, 3}) == 0);
+}
 
 TEST_CASE("ranks find each other, before and after they publish") {
   job_directory directory(2);
