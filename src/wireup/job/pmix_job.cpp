@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -178,20 +179,23 @@ class launched_by_pmix final : public job {
       return value->data.uint32;
     }
 
-    /// Where each rank runs, as every launcher tells at the start; empty: this one does not.
+    /// Where each rank runs, as the launcher has told at the start; empty: this one does not tell.
     std::vector<std::uint32_t> hosts(peer_id size) const {
       pmix_info_t only_local{};
       std::strncpy(only_local.key, PMIX_OPTIONAL, PMIX_MAX_KEYLEN);
       only_local.value.type = PMIX_BOOL;
       only_local.value.data.flag = true;
+      std::map<std::string, std::uint32_t> numbers;
       std::vector<std::uint32_t> all;
       for (peer_id r = 0; r != size; ++r) {
         const pmix_proc_t who = whom(r);
         pmix_value_t* value = nullptr;
-        if (library.get(&who, PMIX_NODEID, &only_local, 1, &value) != PMIX_SUCCESS) return {};
+        if (library.get(&who, PMIX_HOSTNAME, &only_local, 1, &value) != PMIX_SUCCESS) return {};
         const std::unique_ptr<pmix_value_t, decltype(&std::free)> keep(value, &std::free);
-        if (value->type != PMIX_UINT32) return {};
-        all.push_back(value->data.uint32);
+        if (value->type != PMIX_STRING) return {};
+        const std::unique_ptr<char, decltype(&std::free)> name(value->data.string, &std::free);
+        const auto next = static_cast<std::uint32_t>(numbers.size());
+        all.push_back(numbers.try_emplace(name.get(), next).first->second);
       }
       return all;
     }
