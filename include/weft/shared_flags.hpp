@@ -48,40 +48,40 @@ class shared_flags {
   /// \param flags how many
   /// \param bytes of memory beside them
   /// \throws weft::error  unsupported at all members, if one of them cannot share the memory;
-  ///         invalid_argument at all, if they asked for different numbers, or for more than 2^40
-  ///         bytes; what ends a collective (weft/group.hpp); stopped, at all members, if one
-  ///         stopped this call
-  static task<shared_flags> make(group of, std::uint32_t flags, std::size_t bytes = 0);
+  ///         invalid_argument at all, if they asked for different numbers, or for more than 2^32
+  ///         flags or 2^40 bytes; what ends a collective (weft/group.hpp); stopped, at all members,
+  ///         if one stopped this call
+  static task<shared_flags> make(group of, std::size_t flags, std::size_t bytes = 0);
 
-  std::uint32_t size() const noexcept;  ///< how many flags
+  std::size_t size() const noexcept;  ///< how many flags
 
   /// What was written before a flag got its value is seen after this.
   /// \throws weft::error (invalid_argument), as all functions that take a flag: there is no such
   /// one
-  std::uint64_t value(std::uint32_t flag) const;
+  std::uint64_t value(std::size_t flag) const;
 
   /// Gives a flag this value; one that is higher already stays. Several may raise a flag at once.
   /// What this thread wrote before is seen by those that see the value.
   /// \param flag  below size()
   /// \param value for waits of a barrier, a queue or the like, best a number that counts
-  void raise(std::uint32_t flag, std::uint64_t value) const;
+  void raise(std::size_t flag, std::uint64_t value) const;
 
   /// Counts a flag up, as `raise` otherwise.
   /// \return the value before: different at each call
-  std::uint64_t add(std::uint32_t flag, std::uint64_t by = 1) const;
+  std::uint64_t add(std::size_t flag, std::uint64_t by = 1) const;
 
   /// Ends when a flag has this value, or a higher one: at once, without a suspension, if it has it.
   /// \throws weft::error when awaited  peer_lost, closed: see above; stopped
-  flag_request reaches(std::uint32_t flag, std::uint64_t value) const {
+  flag_request reaches(std::size_t flag, std::uint64_t value) const {
     return all_reach(flag, 1, value);
   }
   /// Ends when each of several flags has had it.
   /// \param first, count those from `first` on
   /// \param value        of each
-  flag_request all_reach(std::uint32_t first, std::uint32_t count, std::uint64_t value) const;
+  flag_request all_reach(std::size_t first, std::size_t count, std::uint64_t value) const;
 
   /// Memory beside a flag, in its cache line: short data that crosses with it in one transfer.
-  std::span<std::byte, 56> beside(std::uint32_t flag) const;
+  std::span<std::byte, 56> beside(std::size_t flag) const;
 
   /// The memory that all share, at the beginning of a page. Words that several write at once are
   /// used by std::atomic_ref.

@@ -2,6 +2,7 @@
 // The recipes of docs/cookbook.md, as one program of two ranks.
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -92,6 +93,69 @@ task<std::uint64_t> next_number(endpoint owner, remote_region_of<std::uint64_t> 
 }
 // [end]
 
+// [barrier]
+task<void> meet(shared_flags flags, std::uint64_t members) {
+  std::atomic_ref arrived(flags.as<std::uint64_t>()[0]);
+  std::uint64_t sense = flags.value(0) + 1;
+  if (arrived.fetch_add(1) + 1 == members) {
+    arrived = 0;  // for the next time
+    flags.raise(0, sense);
+  }
+  co_await flags.reaches(0, sense);
+}
+// [end]
+
+// [work queue]
+class work_queue {
+ public:
+  static constexpr std::uint64_t places = 8, flags_needed = places + 2;
+  explicit work_queue(shared_flags flags) : flags_(flags), jobs_(flags.as<int>()) {}
+
+  task<void> put(int job) {
+    std::uint64_t n = flags_.add(puts), place = n % places, turn = 2 * (n / places);
+    co_await flags_.reaches(place, turn);  // it is empty again
+    jobs_[place] = job;
+    flags_.raise(place, turn + 1);
+  }
+
+  task<int> take() {
+    std::uint64_t n = flags_.add(takes), place = n % places, turn = 2 * (n / places) + 1;
+    co_await flags_.reaches(place, turn);  // it is full
+    int job = jobs_[place];
+    flags_.raise(place, turn + 1);
+    co_return job;
+  }
+
+ private:
+  static constexpr std::uint64_t puts = places, takes = places + 1;
+  shared_flags flags_;
+  std::span<int> jobs_;
+};
+// [end]
+
+task<void> produce(work_queue& queue) {
+  for (int job = 1; job <= 100; ++job) co_await queue.put(job);
+}
+
+/// Both ranks produce, and both consume. \return the sum of what they have taken
+task<int> produce_and_consume(group world) {
+  shared_flags flags = co_await shared_flags::make(world, work_queue::flags_needed,
+                                                   work_queue::places * sizeof(int));
+  work_queue queue(flags);
+  scope both;
+  both.start(produce(queue));
+  int sum = 0;
+  for (int i = 0; i != 100; ++i) sum += co_await queue.take();
+  co_await both.join();
+  co_return co_await world.all_reduce(sum);
+}
+
+task<int> meet_often(group world) {
+  shared_flags flags = co_await shared_flags::make(world, 1, sizeof(std::uint64_t));
+  for (int i = 0; i != 1000; ++i) co_await meet(flags, world.size());
+  co_return static_cast<int>(flags.value(0));
+}
+
 // [bounded]
 task<void> one_job(endpoint peer, int job, semaphore& permits, int& sum) {
   co_await permits.acquire();
@@ -171,6 +235,8 @@ task<void> first_rank(context& ctx) {
   region_of<std::uint64_t> counter(ctx, 1);
   co_await peer.send_value(where, counter.remote());
   std::printf("sum of jobs: %d\n", co_await many_jobs(peer, 10));
+  std::printf("times met: %d\n", co_await meet_often(world));
+  std::printf("sum of the queue: %d\n", co_await produce_and_consume(world));
   pool threads(1);
   std::printf("on the pool: %.0f\n", co_await heavy(threads, much));
   std::string address = "unix://cookbook-" + std::to_string(getpid());
@@ -199,6 +265,8 @@ task<void> second_rank(context& ctx) {
     int job = co_await peer.recv_value<int>(jobs);
     co_await peer.send_value(jobs, job * job);
   }
+  co_await meet_often(world);
+  co_await produce_and_consume(world);
   std::string address = co_await peer.recv_value<std::string>(where);
   endpoint service = co_await reach_service(ctx, address);
   co_await service.send_value(jobs, 42);

@@ -21,10 +21,12 @@ using runtime::flag_segment;
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t most_flags = ~std::uint32_t{0};
 
 /// What a member asks for.
 struct wish {
   std::uint64_t flags, bytes;
+  bool is_too_much() const noexcept { return flags > most_flags || bytes > most_bytes; }
   friend bool operator==(const wish&, const wish&) = default;
 };
 
@@ -36,9 +38,10 @@ void require_equal(const std::vector<wish>& all, peer_id self) {
           fmt::format("rank {} called shared_flags::make of {} flags and {} bytes, this rank of {} "
                       "and {}: all members ask for the same",
                       r, all[r].flags, all[r].bytes, all[self].flags, all[self].bytes));
-  if (all[self].bytes > most_bytes)
-    throw error(errc::invalid_argument, fmt::format("shared_flags of {} bytes; {} is the most",
-                                                    all[self].bytes, most_bytes));
+  if (all[self].is_too_much())
+    throw error(errc::invalid_argument,
+                fmt::format("shared_flags of {} flags and {} bytes; {} and {} are the most",
+                            all[self].flags, all[self].bytes, most_flags, most_bytes));
 }
 
 error not_shared(const std::string& obstacle) {
@@ -51,12 +54,12 @@ error not_shared(const std::string& obstacle) {
 
 flag_segment& memory_of(const communicator& c) noexcept { return c.segment()->memory(); }
 
-runtime::flag& flag_of(const communicator& c, std::uint32_t flag) {
+runtime::flag& flag_of(const communicator& c, std::size_t flag) {
   flag_segment& all = memory_of(c);
   if (flag >= all.flags())
     throw error(errc::invalid_argument,
                 fmt::format("there is no flag {} among {}", flag, all.flags()));
-  return all.at(flag);
+  return all.at(static_cast<std::uint32_t>(flag));
 }
 
 /// A group with the members of another one, for the segment: its descriptor, its revocation.
@@ -65,8 +68,8 @@ detail::communicator_ptr derived(const communicator& of, const wish& what) {
   for (peer_id r = 0; r != of.size(); ++r) members.push_back(of.member(r));
   const std::uint64_t number =
       number_of_group(origin::flags).add(of.number()).add(of.begun()).value();
-  const runtime::flag_layout layout{of.size(), static_cast<std::uint32_t>(what.flags),
-                                    what.bytes > most_bytes ? 0 : what.bytes};
+  runtime::flag_layout layout{of.size()};
+  if (!what.is_too_much()) layout = {of.size(), static_cast<std::uint32_t>(what.flags), what.bytes};
   return std::make_shared<communicator>(of.messenger(), number, of.rank(), of.shape(),
                                         std::move(members), layout);
 }
@@ -82,7 +85,7 @@ task<void> agree(detail::communicator_ptr of, wish mine) {
 
 }  // namespace
 
-task<shared_flags> shared_flags::make(group of, std::uint32_t flags, std::size_t bytes) {
+task<shared_flags> shared_flags::make(group of, std::size_t flags, std::size_t bytes) {
   detail::communicator_ptr whole = of.state_;
   whole->check();
   const wish mine{flags, bytes};
@@ -101,32 +104,33 @@ task<shared_flags> shared_flags::make(group of, std::uint32_t flags, std::size_t
   co_return made;
 }
 
-std::uint32_t shared_flags::size() const noexcept { return memory_of(*state_).flags(); }
+std::size_t shared_flags::size() const noexcept { return memory_of(*state_).flags(); }
 
-std::uint64_t shared_flags::value(std::uint32_t flag) const {
+std::uint64_t shared_flags::value(std::size_t flag) const {
   return flag_of(*state_, flag).value.load(std::memory_order_acquire);
 }
 
-void shared_flags::raise(std::uint32_t flag, std::uint64_t value) const {
+void shared_flags::raise(std::size_t flag, std::uint64_t value) const {
   memory_of(*state_).raise_to(flag_of(*state_, flag), value);
 }
 
-std::uint64_t shared_flags::add(std::uint32_t flag, std::uint64_t by) const {
+std::uint64_t shared_flags::add(std::size_t flag, std::uint64_t by) const {
   return memory_of(*state_).add(flag_of(*state_, flag), by);
 }
 
 /// The watch of the group looks again where a ring was lost with the member that was to ring.
-flag_request shared_flags::all_reach(std::uint32_t first, std::uint32_t count,
+flag_request shared_flags::all_reach(std::size_t first, std::size_t count,
                                      std::uint64_t value) const {
   if (first > size() || count > size() - first)
     throw error(errc::invalid_argument,
                 fmt::format("there are no {} flags from {} on among {}", count, first, size()));
-  const flag_request r = state_->segment()->until({first, count}, value);
+  const flag_range range{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count)};
+  const flag_request r = state_->segment()->until(range, value);
   if (!r.try_now()) state_->waits();
   return r;
 }
 
-std::span<std::byte, 56> shared_flags::beside(std::uint32_t flag) const {
+std::span<std::byte, 56> shared_flags::beside(std::size_t flag) const {
   return std::span<std::byte, 56>(flag_of(*state_, flag).with);
 }
 

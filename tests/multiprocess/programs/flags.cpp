@@ -94,12 +94,12 @@ task<void> killed(context& ctx, peer_id victim) {
 
 task<void> stopped(context& ctx) {
   const group world = ctx.world();
-  const group doomed = co_await world.split(0);
+  const group given_up = co_await world.split(0);
   if (world.rank() == 1) {
-    const auto end = co_await as_result(within(0ms, shared_flags::make(doomed, 1)));
+    const auto end = co_await as_result(within(0ms, shared_flags::make(given_up, 1)));
     expect(!end, "a make that was stopped");
   } else {
-    const auto end = co_await as_result(shared_flags::make(doomed, 1));
+    const auto end = co_await as_result(shared_flags::make(given_up, 1));
     expect(end.code() == errc::stopped, "a make that another rank has stopped");
   }
   co_await use(world, 100);

@@ -119,11 +119,11 @@ TEST_CASE("shared flags: several of one group are apart, and handles are copies"
   both_sides s;
   s.run_both([](group g) -> task<void> {
     std::vector<shared_flags> many;
-    for (std::uint32_t n = 0; n != 12; ++n) many.push_back(co_await shared_flags::make(g, n + 1));
+    for (std::size_t n = 0; n != 12; ++n) many.push_back(co_await shared_flags::make(g, n + 1));
     const shared_flags copy = many[3];
     many[3].raise(0, 5);
     expect(copy.value(0) == 5, "a copy");
-    for (std::uint32_t n = 0; n != 12; ++n) {
+    for (std::size_t n = 0; n != 12; ++n) {
       expect(many[n].size() == n + 1, "its own size");
       many[n].add(n);
       co_await many[n].reaches(n, 2);
@@ -169,11 +169,11 @@ TEST_CASE("shared flags: there are no others than were asked for") {
     const std::vector<std::function<void()>> wrong{
         [&] { static_cast<void>(flags.value(4)); },
         [&] { flags.raise(4, 1); },
-        [&] { flags.add(~0u); },
+        [&] { flags.add(std::size_t{1} << 32); },
         [&] { static_cast<void>(flags.beside(4)); },
         [&] { static_cast<void>(flags.reaches(4, 1)); },
         [&] { static_cast<void>(flags.all_reach(1, 4, 1)); },
-        [&] { static_cast<void>(flags.all_reach(~0u, 2, 1)); }};
+        [&] { static_cast<void>(flags.all_reach(~std::size_t{0}, 2, 1)); }};
     for (const auto& call : wrong) {
       errc end = errc::ok;
       try {
@@ -200,6 +200,9 @@ TEST_CASE("shared flags: members that ask for different sizes all learn of it") 
     expect(co_await how_it_ends(shared_flags::make(g, 1, std::size_t{1} << 50)) ==
                errc::invalid_argument,
            "too much memory");
+    expect(
+        co_await how_it_ends(shared_flags::make(g, std::size_t{1} << 32)) == errc::invalid_argument,
+        "too many flags");
     const shared_flags flags = co_await shared_flags::make(g, 1);  // the group goes on
     flags.add(0);
     co_await flags.reaches(0, 2);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flags in shared memory: two engines of one process are members of one segment.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "runtime/progress/engine.hpp"
@@ -190,11 +192,27 @@ TEST_CASE("flag segment: what another member writes into its words harms nobody'
 TEST_CASE("flag segment: memory of another kind is refused") {
   const weft::runtime::doorbell bell(false);
   auto& own = const_cast<weft::runtime::doorbell&>(bell);
-  const unique_fd other = flag_segment::make({2, 4, 100});
-  CHECK_THROWS_AS(flag_segment(other, layout, 0, own), error);
+  const auto joins = [&](const unique_fd& memory) {
+    try {
+      const flag_segment one(memory, layout, 0, own);
+      return std::string("joined");
+    } catch (const error& e) {
+      return std::string(e.what());
+    }
+  };
+  CHECK(joins(flag_segment::make(layout)) == "joined");
+  for (const flag_layout& other : {flag_layout{2, 4, 100}, {3, 8, 100}, {2, 8, 0}, {2, 8, 99}})
+    CHECK(joins(flag_segment::make(other)) != "joined");
   const unique_fd same_size = make_memory_file("other", layout.size());
-  CHECK_THROWS_WITH(flag_segment(same_size, layout, 0, own),
-                    weft::tests::contains("the same version of weft"));
+  CHECK_THAT(joins(same_size), weft::tests::contains("the same version of weft"));
+  // Each of the four words that are checked; no other is.
+  for (std::size_t word = 0; word != 4; ++word) {
+    const unique_fd memory = flag_segment::make(layout);
+    static_cast<std::uint32_t*>(map_own(memory, layout.size()).get())[word] += 1;
+    CHECK_THAT(joins(memory), weft::tests::contains("the same version of weft"));
+  }
   const unique_fd unsealed(::memfd_create("unsealed", MFD_CLOEXEC));
-  CHECK_THROWS_AS(flag_segment(unsealed, layout, 0, own), error);
+  CHECK(joins(unsealed) != "joined");
+  REQUIRE(::ftruncate(unsealed.get(), static_cast<off_t>(layout.size())) == 0);
+  CHECK_THAT(joins(unsealed), weft::tests::contains("that it could shrink"));
 }
