@@ -140,7 +140,7 @@ class revocable {
   virtual bool on_watch(std::uint64_t posted, bool last) noexcept = 0;
   /// A member has passed a descriptor of its flag segment. \param file checked here
   virtual void on_descriptor(peer_id from, const unique_fd& file) noexcept = 0;
-  /// The descriptor that was for that member cannot be passed; it is told so.
+  /// The descriptor that was for that member cannot be passed; the member learns of it.
   virtual void on_not_passed(peer_id to) noexcept = 0;
   /// The connection to a member has ended a moment ago. May revoke.
   virtual void on_member_ended(peer_id who, errc why) noexcept = 0;
