@@ -47,6 +47,16 @@ TEST_CASE("shared flags: when a member dies, waits end at all others, and they m
   CHECK(end.err.find("wrong") == std::string::npos);
 }
 
+TEST_CASE("shared flags: a make whose member dies ends at all others") {
+  const unsigned seed = GENERATE(range(1u, 9u));
+  const flags_end end = run_flags("4", "dying " + std::to_string(seed), "");
+  CAPTURE(seed, end.out, end.err);
+  CHECK(end.status == 128 + SIGKILL);
+  for (unsigned rank = 0; rank != 4; ++rank)
+    if (rank != seed % 4)
+      CHECK_THAT(end.out, weft::tests::contains("rank " + std::to_string(rank) + " has ended"));
+}
+
 TEST_CASE("shared flags: a make that a rank stops ends for all") {
   const flags_end end = run_flags("4", "stopped", "WEFT_PROGRESS=dedicated");
   CAPTURE(end.out, end.err);

@@ -21,21 +21,28 @@ revocation revocation::unpack(std::uint64_t word) noexcept {
 }
 
 /// A peer that says much loses what it said first; when all together have said too much, the oldest
-/// goes.
+/// goes. \return what had to go
 template <class Entry>
-void group_table::keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
-                       std::size_t limit_of_one) noexcept {
+std::optional<Entry> group_table::keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
+                                       std::size_t limit_of_one) noexcept {
   const auto of_it = [&](const Entry& other) { return other.from == e.from; };
+  auto first = of_all.end();
   if (std::count_if(of_all.begin(), of_all.end(), of_it) >=
       static_cast<std::ptrdiff_t>(limit_of_one))
-    of_all.erase(std::find_if(of_all.begin(), of_all.end(), of_it));
+    first = std::find_if(of_all.begin(), of_all.end(), of_it);
   else if (of_all.size() == limit)
-    of_all.pop_front();
+    first = of_all.begin();
+  std::optional<Entry> gone;
+  if (first != of_all.end()) {
+    gone = std::move(*first);
+    of_all.erase(first);
+  }
   try {
     of_all.push_back(std::move(e));
   } catch (const std::bad_alloc&) {
     // Its neighbours in the group say it, too.
   }
+  return gone;
 }
 
 bool group_table::add(std::uint64_t group, revocable& who) {
@@ -117,11 +124,15 @@ void group_table::pass_now(peer& to, std::uint64_t group, const unique_fd& file)
   if (!passed) not_passed(to, group);
 }
 
-/// The peer waits for an answer, also where this side has no such group any more.
-void group_table::not_passed(peer& to, std::uint64_t group) noexcept {
+void group_table::say_no_segment(peer& to, std::uint64_t group) noexcept {
   if (!to.has_ended() && !to.connection().closing())
     to.writer().send_control(frame_kind::signal, statement_tag(group, statement_use::no_segment), 0,
                              0);
+}
+
+/// The peer waits for an answer, also where this side has no such group any more.
+void group_table::not_passed(peer& to, std::uint64_t group) noexcept {
+  say_no_segment(to, group);
   if (revocable* const known = find(group)) known->on_not_passed(to.id());
 }
 
@@ -142,8 +153,15 @@ void group_table::on_descriptor(peer_id from, std::uint64_t group, unique_fd fil
     if (known->has_member(from)) known->on_descriptor(from, file);
     return;
   }
-  keep(descriptors_, early_descriptor{group, std::move(file), from}, most_descriptors,
-       most_descriptors_of_one);
+  const auto gone = keep(descriptors_, early_descriptor{group, std::move(file), from},
+                         most_descriptors, most_descriptors_of_one);
+  if (!gone) return;
+  // As if this side could not map it: both hear of it, or they would wait for each other.
+  keep(statements_, early_statement{gone->group, {statement_use::no_segment, 0, 0}, gone->from},
+       most_said, most_of_one);
+  peers_.for_each([&](peer& p) {
+    if (p.id() == gone->from) say_no_segment(p, gone->group);
+  });
 }
 
 namespace {

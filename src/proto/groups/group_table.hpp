@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -139,7 +140,7 @@ class revocable {
   virtual bool on_watch(std::uint64_t posted, bool last) noexcept = 0;
   /// A member has passed a descriptor of its flag segment. \param file checked here
   virtual void on_descriptor(peer_id from, const unique_fd& file) noexcept = 0;
-  /// The descriptor that was for that member cannot be passed; it is told so.
+  /// The descriptor that was for that member cannot be passed; the member learns of it.
   virtual void on_not_passed(peer_id to) noexcept = 0;
   /// The connection to a member has ended a moment ago. May revoke.
   virtual void on_member_ended(peer_id who, errc why) noexcept = 0;
@@ -229,10 +230,11 @@ class group_table {
 
   const entry* find_said(std::uint64_t group, peer_id from) const noexcept;
   template <class Entry>
-  static void keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
-                   std::size_t limit_of_one) noexcept;
+  static std::optional<Entry> keep(std::deque<Entry>& of_all, Entry e, std::size_t limit,
+                                   std::size_t limit_of_one) noexcept;
   void pass_now(peer& to, std::uint64_t group, const unique_fd& file) noexcept;
   void not_passed(peer& to, std::uint64_t group) noexcept;
+  static void say_no_segment(peer& to, std::uint64_t group) noexcept;
 
   const protocol_services& services_;
   const peer_registry& peers_;

@@ -2,6 +2,7 @@
 // shared_flags of whole jobs.
 //   weft-run -n 4 flags work       a barrier and a queue, much used; also in parts of the job
 //   weft-run -n 4 flags killed 1   rank 1 dies while the others wait; they go on without it
+//   weft-run -n 4 flags dying 17   a rank dies while all make flags, at a time by that seed
 //   weft-run -n 4 flags stopped    rank 1 stops a make; all make new ones
 //   weft-run -n 3 flags unshared 8   a member cannot share so many GiB: all learn of it, and go on
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -92,6 +94,23 @@ task<void> killed(context& ctx, peer_id victim) {
   co_await rest.barrier();
 }
 
+task<void> dying(context& ctx, unsigned seed) {
+  const group world = ctx.world();
+  co_await world.barrier();
+  if (world.rank() == seed % world.size())
+    std::thread([seed] {
+      std::this_thread::sleep_for(std::chrono::microseconds(seed * 7919 % 20'000));
+      ::kill(::getpid(), SIGKILL);
+    }).detach();
+  errc end = errc::ok;
+  while (end == errc::ok) {
+    const auto made = co_await as_result(shared_flags::make(world, 10, 5000));
+    end = made.code();
+  }
+  expect(end == errc::peer_lost, "the end of a make: " + std::string(name_of(end)));
+  std::cout << "rank " + std::to_string(world.rank()) + " has ended\n" << std::flush;
+}
+
 task<void> stopped(context& ctx) {
   const group world = ctx.world();
   const group given_up = co_await world.split(0);
@@ -121,6 +140,7 @@ task<void> unshared(context& ctx, std::size_t gib) {
 task<void> play(context& ctx, int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "work";
   if (what == "killed") return killed(ctx, static_cast<peer_id>(std::stoul(argv[2])));
+  if (what == "dying") return dying(ctx, static_cast<unsigned>(std::stoul(argv[2])));
   if (what == "stopped") return stopped(ctx);
   if (what == "unshared") return unshared(ctx, std::stoul(argv[2]));
   return work(ctx);

@@ -210,7 +210,7 @@ TEST_CASE("shared flags: members that ask for different sizes all learn of it") 
   });
 }
 
-TEST_CASE("shared flags: members that cannot share memory are told so, and how they can") {
+TEST_CASE("shared flags: members that cannot share memory learn of it, and how they can") {
   both_sides s("tcp");
   s.run_both([](group g) -> task<void> {
     const auto made = co_await as_result(shared_flags::make(g, 1));

@@ -225,6 +225,42 @@ TEST_CASE("group table: the reasons of a revocation are kept with it until the g
   CHECK(members.revoked->why == errc::invalid_argument);
 }
 
+TEST_CASE("group table: both sides hear of a descriptor that came early and had to go") {
+  nodes n(2);
+  group_stub at_sender({0, 1}), at_receiver({0, 1});
+  add_at(n[0], ours, at_sender);
+  const auto before = n[0].send(1, nothing, tag{1});
+  n.settle();
+  {
+    const engine::holder hold(n[1].engine);
+    for (std::uint64_t group = ours; group != ours + 5; ++group)
+      n[1].messages.groups().on_descriptor(0, group, unique_fd());
+  }
+  n.settle();
+  REQUIRE(at_sender.said.size() == 1);
+  CHECK(at_sender.said[0].first == 1);
+  CHECK(at_sender.said[0].second.use == statement_use::no_segment);
+  add_at(n[1], ours, at_receiver);
+  REQUIRE(at_receiver.said.size() == 1);
+  CHECK(at_receiver.said[0].first == 0);
+  CHECK(at_receiver.said[0].second.use == statement_use::no_segment);
+}
+
+TEST_CASE("group table: a peer hears that its link passes nothing, though the group has gone") {
+  nodes n(2);
+  group_stub at_receiver({0, 1});
+  add_at(n[1], ours, at_receiver);
+  const auto before = n[0].send(1, nothing, tag{1});
+  n.settle();
+  {
+    const engine::holder hold(n[0].engine);
+    n[0].messages.groups().pass(*n[0].messages.peers().at_held(1), ours, unique_fd());
+  }
+  n.settle();
+  REQUIRE(at_receiver.said.size() == 1);
+  CHECK(at_receiver.said[0].second.use == statement_use::no_segment);
+}
+
 TEST_CASE("group table: who is lost is kept until the group is made, without a revocation, too") {
   nodes n(3);
   const tag lost{statement_tag(ours, statement_use::lost)};
