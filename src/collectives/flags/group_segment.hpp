@@ -71,8 +71,8 @@ class group_segment {
   /// Waits end. \param text cause and cure; null: that of the error
   void fail(errc why, std::shared_ptr<const std::string> text = {}) noexcept;
 
-  /// Whether the end of a member matters: this member has the segment, or waits for it.
-  bool is_wanted() const noexcept { return segment_ != nullptr || settling_.load() != 0; }
+  /// Whether the death of a member matters: one that comes before the segment does, too.
+  virtual bool is_wanted() const noexcept { return true; }
   bool has_waits() const noexcept;
   /// The rank that a call of `settles` waits for.
   std::optional<peer_id> awaits_member() const noexcept;
@@ -90,6 +90,8 @@ class group_segment {
   virtual bool lacks(peer_id rank) const noexcept;
 
  protected:
+  bool is_settling() const noexcept { return settling_.load() != 0; }
+
   communicator& of_;
   const peer_id rank_, n_;
   std::unique_ptr<runtime::flag_segment> segment_;  // from state `joined` on
