@@ -74,12 +74,18 @@ detail::communicator_ptr derived(const communicator& of, const wish& what) {
                                         std::move(members), layout);
 }
 
-/// All members have made the group when the exchange has ended: no descriptor comes too early.
-task<void> agree(detail::communicator_ptr of, wish mine) {
+/// All members have made the group when the exchange has ended: no descriptor comes too early. It
+/// may fail here and end well at others, which then wait for this member.
+task<void> agree(detail::communicator_ptr of, wish mine, communicator& made) {
   std::vector<wish> all(of->size());
   const peer_id self = of->rank();
-  co_await detail::all_gather(std::move(of), detail::bytes_of(std::span(&mine, 1)),
-                              detail::writable_bytes_of(all), detail::name_of_shared_flags);
+  try {
+    co_await detail::all_gather(std::move(of), detail::bytes_of(std::span(&mine, 1)),
+                                detail::writable_bytes_of(all), detail::name_of_shared_flags);
+  } catch (const error& e) {
+    static_cast<void>(made.fail(e));
+    throw;
+  }
   require_equal(all, self);
 }
 
@@ -91,7 +97,7 @@ task<shared_flags> shared_flags::make(group of, std::size_t flags, std::size_t b
   const wish mine{flags, bytes};
   shared_flags made(derived(*whole, mine));
   communicator& own = *made.state_;
-  co_await agree(std::move(whole), mine);
+  co_await agree(std::move(whole), mine, own);
   std::optional<error> failure;
   try {
     own.segment()->make_at_first_rank();

@@ -41,6 +41,8 @@ class group_flags final : public group_segment {
 
   // --- waits that last; progress lock held ------------------------------------------------------
 
+  /// This member has the segment, or waits for it.
+  bool is_wanted() const noexcept override { return segment_ != nullptr || is_settling(); }
   std::optional<missing_flag> missing() const noexcept override;
   bool lacks(peer_id rank) const noexcept override;
 

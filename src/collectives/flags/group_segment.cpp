@@ -151,7 +151,7 @@ bool group_segment::has_waits() const noexcept {
 
 /// A member that has joined passes the segment on to its children.
 std::optional<peer_id> group_segment::awaits_member() const noexcept {
-  if (settling_.load() == 0) return std::nullopt;
+  if (!is_settling()) return std::nullopt;
   if (!segment_) return rank_ == 0 ? std::nullopt : std::optional(parent());
   for (peer_id r = 0; r != n_; ++r)
     if (!segment_->has_joined(r)) return member(r);

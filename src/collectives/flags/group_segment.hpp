@@ -79,8 +79,8 @@ class group_segment {
   /// Waits end. \param text cause and cure; null: that of the error
   void fail(errc why, std::shared_ptr<const std::string> text = {}) noexcept;
 
-  /// Whether the end of a member matters: this member has the segment, or waits for it.
-  bool is_wanted() const noexcept { return segment_ != nullptr || settling_.load() != 0; }
+  /// Whether the death of a member matters: one that comes before the segment does, too.
+  virtual bool is_wanted() const noexcept { return true; }
   bool has_waits() const noexcept;
   /// The rank that a call of `settles` waits for.
   std::optional<peer_id> awaits_member() const noexcept;
@@ -100,6 +100,7 @@ class group_segment {
  protected:
   /// This member has the segment.
   virtual void on_joined() noexcept {}
+  bool is_settling() const noexcept { return settling_.load() != 0; }
 
   communicator& of_;
   const peer_id n_, first_, rank_;  // members on this host; the first one's rank; this one's number
