@@ -91,18 +91,18 @@ int flag_communicator::run(call what, std::size_t bytes, const collectives::argu
       static_cast<std::uint64_t>(what) << 32 | with.root,
       std::uint64_t{with.how.name} << 48 | (bytes & ((std::uint64_t{1} << 48) - 1))};
   collectives::flag_call made(rounds_, own, bytes, with, steps);
-  const auto disagree = [&](peer_id other, const collectives::flag_call::words& theirs) {
-    constexpr std::uint64_t low = 0xffff'ffff;
-    std::fprintf(stderr,
-                 "weft: ranks of a communicator make different calls: rank %u %s of %zu bytes, "
-                 "root %u; rank %u %s of %llu bytes, root %u\n",
-                 rank(), name_of(own.first >> 32), bytes, with.root, other,
-                 name_of(theirs.first >> 32),
-                 static_cast<unsigned long long>(theirs.second << 16 >> 16),
-                 static_cast<unsigned>(theirs.first & low));
-    throw disagreement();
-  };
   try {
+    const auto disagree = [&](peer_id other, const collectives::flag_call::words& theirs) {
+      constexpr std::uint64_t low = 0xffff'ffff;
+      std::fprintf(stderr,
+                   "weft: ranks of a communicator make different calls: rank %u %s of %zu bytes, "
+                   "root %u; rank %u %s of %llu bytes, root %u\n",
+                   rank(), name_of(own.first >> 32), bytes, with.root, other,
+                   name_of(theirs.first >> 32),
+                   static_cast<unsigned long long>(theirs.second << 16 >> 16),
+                   static_cast<unsigned>(theirs.first & low));
+      throw disagreement();
+    };
     while (const auto lacking = made.next(disagree))
       if (const int wrong = wait(*lacking); wrong != success) return wrong;
     return success;

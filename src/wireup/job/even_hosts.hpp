@@ -19,9 +19,10 @@ inline peer_id ranks_of_each_host(const std::vector<std::uint32_t>& hosts) {
   const auto each = static_cast<std::size_t>(first_other - begin);
   if (each == 0 || hosts.size() % each != 0) return 0;
   std::vector<std::uint32_t> seen;
-  for (std::size_t r = 0; r != hosts.size(); ++r) {
-    if (r % each == 0) seen.push_back(hosts[r]);
-    if (hosts[r] != seen.back()) return 0;
+  for (std::size_t first = 0; first != hosts.size(); first += each) {
+    for (std::size_t r = 1; r != each; ++r)
+      if (hosts[first + r] != hosts[first]) return 0;
+    seen.push_back(hosts[first]);
   }
   std::sort(seen.begin(), seen.end());
   const bool twice = std::adjacent_find(seen.begin(), seen.end()) != seen.end();
