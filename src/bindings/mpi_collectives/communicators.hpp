@@ -27,7 +27,8 @@ class communicators {
     if (!on_.load(std::memory_order_acquire)) return nullptr;
     entry* e = last_.load(std::memory_order_acquire);
     if (!e || e->comm.load(std::memory_order_relaxed) != comm) [[unlikely]]
-      if (e = look_up(comm); !e) return nullptr;
+      e = look_up(comm);
+    if (!e) return nullptr;
     if (e->decided) [[likely]]
       return e->flags.get();
     return count(*e);
