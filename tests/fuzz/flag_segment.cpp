@@ -19,7 +19,7 @@ constexpr std::uint32_t flags = 6;
 constexpr flag_layout layout{3, flags, 128};
 
 struct member final : flag_wait_service {
-  member(const unique_fd& memory, std::uint32_t self) : segment(memory, layout, self, bell) {}
+  member(const unique_fd& memory, std::uint32_t self) : segment(memory, layout, self, &bell) {}
   ~member() { all.forget(segment); }
   bool start(flag_operation& op) noexcept override { return !all.add(op); }
   void cancel(flag_operation& op) noexcept override { all.cancel(op); }
