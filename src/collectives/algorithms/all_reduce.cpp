@@ -123,11 +123,7 @@ constexpr algorithm all_reduce_algorithms[] = {
        const cost_of_levels of(t);
        return cost_of_halving(of.of_host()) + of.in_slice(kind::all_reduce, t.m / of.p());
      },
-     [](const collective_size& c, const group_shape& g) {
-       const char* const why = c.commutative ? nullptr : "the operation does not commute";
-       return why ? why : unfit_for_shares(c, g);
-     },
-     in_frame<all_reduce_levels_parts>}};
+     unfit_for_reduced_shares, in_frame<all_reduce_levels_parts>}};
 
 }  // namespace
 

@@ -38,6 +38,10 @@ const char* unfit_for_shares(const collective_size& c, const group_shape& g) {
                                                  : nullptr;
 }
 
+const char* unfit_for_reduced_shares(const collective_size& c, const group_shape& g) {
+  return c.commutative ? unfit_for_shares(c, g) : "the operation does not commute";
+}
+
 part_of_collective::part_of_collective(const collective& among, kind what, std::uint64_t bytes,
                                        const arguments& with)
     : c_(among),

@@ -39,6 +39,8 @@ class part_of_collective {
 const char* unfit_for_levels(const collective_size& c, const group_shape& g);
 /// Of one of whose data each slice has a part.
 const char* unfit_for_shares(const collective_size& c, const group_shape& g);
+/// The same of a reduction, whose operands change places.
+const char* unfit_for_reduced_shares(const collective_size& c, const group_shape& g);
 
 /// What parts of a collective of this size cost, one after the other, in a group with levels.
 class cost_of_levels {
