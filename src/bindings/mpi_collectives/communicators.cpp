@@ -21,12 +21,15 @@ int communicators::make_key() noexcept {
     e.all->give_back(e);
     return success;
   };
-  return create(not_to_duplicates, give_back, &key_, static_cast<void*>(nullptr));
+  int key = no_key;
+  const int wrong = create(not_to_duplicates, give_back, &key, static_cast<void*>(nullptr));
+  key_ = key;
+  return wrong;
 }
 
 communicators::entry* communicators::take_entry(handle comm) {
   const std::lock_guard held(mutex_);
-  if (key_ == -1 && make_key() != success) return nullptr;
+  if (key_ == no_key && make_key() != success) return nullptr;
   entry* free = nullptr;
   for (entry& e : entries_)
     if (!e.comm.load(std::memory_order_relaxed)) free = &e;
@@ -52,7 +55,8 @@ communicators::entry* communicators::look_up(handle comm) noexcept {
   if (!comm || comm == none.address()) return nullptr;
   void* value = nullptr;
   int found = 0;
-  if (key_ != -1 && get_attribute(comm, key_, &value, &found) != success) return nullptr;
+  const int key = key_;
+  if (key != no_key && get_attribute(comm, key, &value, &found) != success) return nullptr;
   auto* e = static_cast<entry*>(value);
   if (!found) {
     try {
@@ -60,7 +64,7 @@ communicators::entry* communicators::look_up(handle comm) noexcept {
     } catch (const std::exception&) {
       return nullptr;
     }
-    if (!e || set_attribute(comm, key_, static_cast<void*>(e)) != success) return nullptr;
+    if (!e || set_attribute(comm, key_.load(), static_cast<void*>(e)) != success) return nullptr;
   }
   last_.store(e, std::memory_order_release);
   return e;

@@ -36,6 +36,7 @@ class communicators {
 
  private:
   static constexpr unsigned calls_by_mpi = 8;
+  static constexpr int no_key = -1;  // MPI_KEYVAL_INVALID
 
   /// The attribute of a communicator. They live as long as the process, for another communicator in
   /// time: a thread may read one as it goes.
@@ -55,8 +56,8 @@ class communicators {
 
   std::atomic<bool> on_ = false;
   std::atomic<entry*> last_ = nullptr;
-  std::mutex mutex_;  // for what follows
-  int key_ = -1;      // MPI_KEYVAL_INVALID
+  std::atomic<int> key_ = no_key;  // written with the mutex held
+  std::mutex mutex_;               // for what follows
   std::deque<entry> entries_;
 };
 
