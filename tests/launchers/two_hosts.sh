@@ -17,6 +17,9 @@ if weft-info | grep -q "transport: tcp"; then
   grep -q "shm .*failed .*no Unix socket reaches it" why.txt
   grep -q "tcp .*chosen .*tcp, " why.txt
   grep -q "shm .*chosen" why.txt
+  # The launcher tells where each rank runs: collectives go by levels.
+  hosts -n 4 weft-info >info.txt
+  [ "$(grep -c "of 4, 2 on this host, as on every host" info.txt)" = 4 ] || { cat info.txt; exit 1; }
 else
   # The processes find each other over TCP, and learn that no transport takes their messages.
   hosts -n 4 hello >hello.txt 2>&1 && exit 1

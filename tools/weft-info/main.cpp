@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -172,6 +173,20 @@ void show_routes(const ordered_json& all) {
   }
 }
 
+/// A launcher of PMIx does not answer for a rank that has ended: all ranks stay until each has a
+/// context.
+task<void> meet_others(context& ctx) {
+  constexpr std::chrono::seconds enough{10};  // other ranks may run other programs
+  co_await as_result(within(enough, ctx.world().barrier()));
+}
+
+std::string describe_context(const options& chosen) {
+  context ctx(chosen);
+  std::string text = ctx.describe();
+  run(ctx, meet_others(ctx));
+  return text;
+}
+
 int answer(const request& wanted) {
   if (wanted.versions) {  // before the environment, which may be invalid
     const ordered_json all = info::versions();
@@ -209,7 +224,7 @@ int answer(const request& wanted) {
   // If no context can be made, the missing features are still of interest.
   int status = 0;
   try {
-    report["context"] = lines_of(context(quiet).describe());
+    report["context"] = lines_of(describe_context(quiet));
   } catch (const error& e) {
     report["context"] = lines_of(fmt::format("cannot be made: {}", e.what()));
     status = 1;

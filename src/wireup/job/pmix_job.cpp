@@ -7,11 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 #include <weft/error.hpp>
@@ -95,7 +96,7 @@ class launched_by_pmix final : public job {
         card_.id = random_id();
         card_.key = chosen.empty() ? job_key::random() : chosen;
       } else {
-        card_ = d.card_of_first(name_);
+        card_ = card_of_first();
       }
     } catch (...) {
       d.library.finalize(nullptr, 0);
@@ -138,8 +139,10 @@ class launched_by_pmix final : public job {
     auto q = std::make_unique<directory::question>();
     q->at = directory_;
     q->rank = rank;
-    q->found = std::move(found);
-    loop_.post([this, q = std::move(q)]() mutable { ask(std::move(q)); });
+    q->found = [found = std::move(found)](pmix_status_t, const std::optional<card>& its) {
+      found(its ? its->locator : std::string());
+    };
+    ask_from_loop(std::move(q));
   }
 
   /// The launcher ends the whole job when a rank dies, unless it was told not to. In that case the
@@ -147,7 +150,8 @@ class launched_by_pmix final : public job {
   void on_end(std::function<void(peer_id rank, bool died)>) override {}
 
  private:
-  using found_handler = std::function<void(std::string)>;
+  /// No card although the status is good: what is there is not of this version of weft.
+  using found_handler = std::function<void(pmix_status_t, const std::optional<card>&)>;
 
   /// Shared with pending questions: an answer may come on the library's thread at any time.
   struct directory {
@@ -200,34 +204,6 @@ class launched_by_pmix final : public job {
       return all;
     }
 
-    /// Waits for rank 0, which waits for no other rank before it publishes its card.
-    card card_of_first(const std::string& name) const {
-      const pmix_proc_t who = whom(0);
-      const auto began = std::chrono::steady_clock::now();
-      bool said = false;
-      pmix_value_t* value = nullptr;
-      pmix_status_t status = PMIX_ERR_NOT_FOUND;
-      while (is_not_yet(status = library.get(&who, name.c_str(), nullptr, 0, &value))) {
-        if (!said && std::chrono::steady_clock::now() - began > patience) {
-          said = true;
-          std::fprintf(stderr,
-                       "weft: rank %u waits until rank 0 makes its context; do all ranks of the "
-                       "job use weft?\n",
-                       self.rank);
-        }
-        std::this_thread::sleep_for(ask_again_time);
-      }
-      check(status, "PMIx_Get", "");
-      const std::unique_ptr<pmix_value_t, decltype(&std::free)> keep(value, &std::free);
-      if (value->type != PMIX_STRING) check(PMIX_ERR_BAD_PARAM, "PMIx_Get", "");
-      const std::unique_ptr<char, decltype(&std::free)> text(value->data.string, &std::free);
-      const auto c = card_from(text.get());
-      if (!c)
-        throw error(errc::protocol_error,
-                    "what rank 0 put into the launcher's directory is not of this version of weft");
-      return *c;
-    }
-
     /// On the library's thread.
     static void answered(pmix_status_t status, pmix_value_t* value, void* asked) {
       std::unique_ptr<question> q(static_cast<question*>(asked));
@@ -238,7 +214,7 @@ class launched_by_pmix final : public job {
       if (is_not_yet(status)) return at->home->ask_later(std::move(q));
       std::optional<card> c;
       if (status == PMIX_SUCCESS && value->type == PMIX_STRING) c = card_from(value->data.string);
-      q->found(c ? c->locator : std::string());
+      q->found(status, c);
     }
 
     /// Afterwards no handler runs, and none will run.
@@ -253,6 +229,36 @@ class launched_by_pmix final : public job {
     launched_by_pmix* home = nullptr;  // guarded by mutex; null once it ends
   };
 
+  /// Waits for rank 0, which waits for no other rank before it publishes its card. Launchers
+  /// neither answer for a rank that has ended nor tell of its end.
+  card card_of_first() {
+    using reply = std::promise<std::pair<pmix_status_t, std::optional<card>>>;
+    const auto answer = std::make_shared<reply>();  // outlives the call that sets it
+    auto its = answer->get_future();
+    auto q = std::make_unique<directory::question>();
+    q->at = directory_;
+    q->rank = 0;
+    q->found = [answer](pmix_status_t status, const std::optional<card>& c) {
+      answer->set_value({status, c});
+    };
+    ask_from_loop(std::move(q));
+    if (its.wait_for(patience) == std::future_status::timeout)
+      std::fprintf(stderr,
+                   "weft: rank %u waits until rank 0 makes its context; do all ranks of the job "
+                   "use weft, and does rank 0 still run?\n",
+                   rank());
+    const auto [status, found] = its.get();
+    directory_->check(status, "PMIx_Get", "");
+    if (!found)
+      throw error(errc::protocol_error,
+                  "what rank 0 put into the launcher's directory is not of this version of weft");
+    return *found;
+  }
+
+  void ask_from_loop(std::unique_ptr<directory::question> q) {
+    loop_.post([this, q = std::move(q)]() mutable { ask(std::move(q)); });
+  }
+
   void ask(std::unique_ptr<directory::question> q) {
     const directory& d = *directory_;
     const pmix_proc_t who = d.whom(q->rank);
@@ -260,8 +266,10 @@ class launched_by_pmix final : public job {
         d.library.get_nb(&who, name_.c_str(), nullptr, 0, &directory::answered, q.get());
     if (status == PMIX_SUCCESS)
       static_cast<void>(q.release());  // `answered` owns it
+    else if (is_not_yet(status))
+      ask_later(std::move(q));
     else
-      q->found({});
+      q->found(status, {});
   }
 
   void ask_later(std::unique_ptr<directory::question> q) {
