@@ -17,6 +17,7 @@
 
 #include "collectives/call_log.hpp"
 #include "collectives/flags/group_flags.hpp"
+#include "collectives/last_choices.hpp"
 #include "collectives/select.hpp"
 #include "proto/groups/group_table.hpp"
 #include "proto/messenger/messenger.hpp"
@@ -58,6 +59,8 @@ class communicator final : public proto::revocable {
   peer_id rank() const noexcept { return rank_; }
   peer_id size() const noexcept { return shape_.ranks; }
   const group_shape& shape() const noexcept { return shape_; }
+  /// As the function of that name, for this group. \return the place in the table of the collective
+  std::uint8_t choose(const collective_size& c) noexcept { return choices_.choose(c, shape_); }
   /// Of collectives. Null: the group has none.
   group_flags* flags() const noexcept { return flags_; }
   /// Of collectives, or of shared_flags. Null: the group has none.
@@ -193,6 +196,7 @@ class communicator final : public proto::revocable {
   const group_shape shape_;
   const std::vector<peer_id> members_;
   call_log calls_;
+  last_choices choices_;
   group_flags* flags_ = nullptr;
   const std::unique_ptr<group_segment> segment_;
   std::optional<group_segment::missing_flag> missed_;  // when the group_watch looked last

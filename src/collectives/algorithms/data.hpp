@@ -14,20 +14,11 @@
 
 namespace weft::collectives {
 
-/// As `choose`, of a table that the compiler knows. Where only the first entry serves, as for short
-/// data, no cost is computed.
-inline std::uint8_t choose_from(std::span<const algorithm> all, const collective_size& c,
-                                const group_shape& g) noexcept {
-  for (std::size_t i = 1; i != all.size(); ++i)
-    if (!all[i].unfit(c, g)) return choose(c, g);
-  return 0;
-}
-
 /// Begins a collective by the algorithm of choice. \param all its table
 /// \param operation as in collective_call
 inline task<void> perform(std::span<const algorithm> all, detail::communicator_ptr&& of,
                           const collective_size& c, arguments&& with, std::uint16_t operation = 0) {
-  const std::uint8_t how = choose_from(all, c, of->shape());
+  const std::uint8_t how = of->choose(c);
   const collective_call made{c.what, how, with.root, c.bytes, operation};
   return all[how].body(std::move(of), made, std::move(with));
 }

@@ -6,6 +6,7 @@
 #include "collectives/algorithm.hpp"
 #include "collectives/algorithms/data.hpp"
 #include "collectives/forced.hpp"
+#include "collectives/last_choices.hpp"
 #include "collectives/select.hpp"
 #include "support/catch.hpp"
 
@@ -35,6 +36,21 @@ TEST_CASE("choice of a collective: flags, where the group has them and they are 
   }
   CHECK(chosen(kind::all_reduce, 1 << 20, 8, true, {}, true) == "flags_parts");
   CHECK(chosen(kind::all_reduce, 1 << 20, 8, false, {}, true) == "flags_parts");
+}
+
+TEST_CASE("choice of a collective: a group that remembers its last ones chooses the same") {
+  const group_shape shape{8, true, {}, true};
+  last_choices remembered;
+  for (int again = 0; again != 2; ++again)
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{8},
+                                      std::uint64_t{1} << 20, of_parts, of_parts + 9})
+      for (const std::size_t element : {1, 8, 8, 127, 128, 129, 1 << 20})
+        for (const bool commutative : {true, false, true})
+          for (std::size_t k = 0; k != kinds; ++k) {
+            const collective_size c{static_cast<kind>(k), bytes, commutative, element};
+            CAPTURE(name_of(c.what), bytes, element, commutative);
+            CHECK(remembered.choose(c, shape) == choose(c, shape));
+          }
 }
 
 TEST_CASE("choice of a collective: few steps for short data, few bytes for long data") {
