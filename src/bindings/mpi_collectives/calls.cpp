@@ -90,8 +90,8 @@ bool broadcast(void* buffer, int count, handle type, int root, handle comm, int&
   if (bytes > most_bytes) return false;
   try {
     result = broadcast_packed(*c, packed(buffer, count, type, bytes, comm), from);
-  } catch (const std::exception&) {
-    return false;
+  } catch (const std::exception&) {  // no memory: the MPI alone would wait for ranks that have some
+    result = c->fail();
   }
   return true;
 }

@@ -111,7 +111,6 @@ int flag_communicator::run(call what, std::size_t bytes, const collectives::argu
   }
 }
 
-/// As the error handler of the communicator has it, which may end the job.
 int flag_communicator::fail() const noexcept {
   static constinit open_mpi::call handle_error("PMPI_Comm_call_errhandler");
   handle_error(comm_, other_error);

@@ -46,6 +46,9 @@ class flag_communicator {
              const detail::reduction& how) noexcept;
   int all_reduce(const_buffer mine, mutable_buffer result, const detail::reduction& how) noexcept;
 
+  /// As the error handler of the communicator has it, which may end the job. \return an error
+  int fail() const noexcept;
+
  private:
   enum class call : std::uint8_t { barrier, broadcast, reduce, all_reduce };
   static const char* name_of(std::uint64_t what) noexcept;
@@ -54,7 +57,6 @@ class flag_communicator {
           const collectives::flag_steps& steps) noexcept;
   int wait(const collectives::flag_rounds::awaited& what) noexcept;
   bool has_lost_a_rank() const noexcept;
-  int fail() const noexcept;
   bool is_worth_parts(std::size_t bytes) const noexcept;
 
   const handle comm_;
