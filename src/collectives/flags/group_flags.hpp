@@ -10,6 +10,7 @@
 
 #include "collectives/flags/flag_rounds.hpp"
 #include "collectives/flags/group_segment.hpp"
+#include "runtime/os/shared_yields.hpp"
 
 namespace weft::collectives {
 
@@ -33,6 +34,8 @@ class group_flags final : public group_segment {
   void enter(std::uint64_t round, std::uint64_t call) noexcept {
     calls_[round % flag_rounds::kept].store(call, std::memory_order_relaxed);
   }
+  /// Of members that wait on a crowded host.
+  runtime::shared_yields& yields() noexcept { return yields_; }
   using group_segment::until;
   /// The wait for what flag_rounds names.
   flag_request until(const flag_rounds::awaited& what) const noexcept {
@@ -50,6 +53,7 @@ class group_flags final : public group_segment {
   void on_joined() noexcept override { rounds_.use(*segment_); }
 
   flag_rounds rounds_;
+  runtime::shared_yields yields_;
   std::array<std::atomic<std::uint64_t>, flag_rounds::kept> calls_{};  // their numbers, by rounds
 };
 

@@ -21,11 +21,17 @@ std::uint8_t without_flags(const communicator& of, const collective_call& made,
   return choose({made.what, made.bytes, with.how.commutative, with.how.element}, shape);
 }
 
-/// Looks for a moment.
-bool comes_soon(const flag_request& all, int looks) noexcept {
-  for (int i = 0; i != looks; ++i) {
+/// Looks for a moment. On a crowded host the others need this core to come at all, and to yield it
+/// costs less than to sleep; where neighbours keep it, the engine has the better ways to wait.
+bool comes_soon(const flag_request& all, communicator& of) noexcept {
+  constexpr int looks = 160, looks_when_crowded = 64;
+  const bool crowded = of.engine().is_crowded();
+  for (int i = 0; i != (crowded ? looks_when_crowded : looks); ++i) {
     if (all.try_now()) return true;
-    runtime::cpu_pause();
+    if (!crowded)
+      runtime::cpu_pause();
+    else if (!of.flags()->yields().yield())
+      return false;
   }
   return all.try_now();
 }
@@ -34,7 +40,6 @@ bool comes_soon(const flag_request& all, int looks) noexcept {
 std::optional<flag_request> next_wait(const collective& c, flag_call& call) {
   communicator& group = c.of();
   group_flags& flags = *group.flags();
-  const int looks = group.engine().is_crowded() ? 0 : 40;
   const auto disagree = [&](peer_id member, const flag_call::words& theirs) {
     group.disagree(flags.member(member), {flag_words_use, theirs.first, theirs.second});
   };
@@ -42,7 +47,7 @@ std::optional<flag_request> next_wait(const collective& c, flag_call& call) {
     const auto all = flags.until(*lacking);
     if (all.try_now()) continue;
     flags.rounds().publish();
-    if (comes_soon(all, looks)) continue;
+    if (comes_soon(all, group)) continue;
     flags.enter(call.number(), c.number());
     if (call.is_last_wait()) c.leave_background(0);
     group.waits();
