@@ -63,7 +63,7 @@ constexpr algorithm all_gather_algorithms[] = {
      serves_always, in_frame<all_gather_bruck>, all_gather_bruck},
     {"ring", [](const terms& t) { return (t.n - 1) * (t.a + t.m * t.b); }, serves_always,
      in_frame<all_gather_ring>, all_gather_ring},
-    {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + (t.n + 1) * t.m * t.f; },
+    {"flags", [](const terms& t) { return t.rounds(t.m) * t.flags() + (t.n - 1) * t.m * t.f; },
      unfit_for_flags, by_flags<all_gather_by_flags>, nullptr, &all_gather_by_flags},
     {"levels",
      [](const terms& t) {

@@ -139,7 +139,8 @@ constexpr algorithm all_to_all_algorithms[] = {
     // log2 n steps with half of the data.
     {"bruck", [](const terms& t) { return t.exchanges(t.n / 2 * t.m * 2); }, unfit_for_bruck,
      in_frame<all_to_all_bruck>, all_to_all_bruck},
-    {"flags", [](const terms& t) { return t.rounds(t.n * t.m) * t.flags() + 2 * t.n * t.m * t.f; },
+    {"flags",
+     [](const terms& t) { return t.rounds(t.n * t.m) * t.flags() + (t.n - 1) * t.m * t.f; },
      unfit_for_flags, by_flags<all_to_all_by_flags>, nullptr, &all_to_all_by_flags},
     {"levels",
      [](const terms& t) {

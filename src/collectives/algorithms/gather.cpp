@@ -147,7 +147,7 @@ task<void> scatter_levels(collective c, const arguments& with) {
 }
 
 double of_tree(const terms& t) { return t.tree(0) + (t.n - 1) * t.m * t.b * 1.5; }
-double of_flags(const terms& t) { return t.rounds(t.m) * t.flags() + t.n * t.m * t.f; }
+double of_flags(const terms& t) { return t.rounds(t.m) * t.flags() + (t.n - 1) * t.m * t.f; }
 double of_root(const terms& t) { return (t.n - 1) * (t.a / 4 + t.m * t.b) + t.a; }
 double of_gather_levels(const terms& t) {
   const cost_of_levels of(t);

@@ -110,13 +110,13 @@ constexpr algorithm scan_algorithms[] = {
     {"recursive_doubling", [](const terms& t) { return t.exchanges(t.m) + t.log_n * t.m * t.c; },
      serves_always, in_frame<scan_doubling>, scan_doubling},
     {"flags",
-     [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f + t.n * t.m * t.c; },
+     [](const terms& t) { return t.rounds(t.m) * t.flags() + t.m * t.f + (t.n - 1) * t.m * t.c; },
      unfit_for_flags, by_flags<scan_by_flags>, nullptr, &scan_by_flags},
-    // Each rank scans a part of all operands.
+    // Each rank scans a part of all operands, in new memory of their size, twice.
     {"parts",
      [](const terms& t) {
        const collective_size part{kind::all_to_all, static_cast<std::uint64_t>(t.m / t.n)};
-       return 2 * cost_of_part(part, t.group) + t.m * t.c;
+       return 2 * (cost_of_part(part, t.group) + t.m * t.f) + t.m * t.c;
      },
      unfit_for_scan_parts, in_frame<scan_parts>, scan_parts},
     {"levels_parts",
