@@ -33,8 +33,10 @@ void flag_rounds::leave(std::uint64_t round) noexcept {
   while (over_[oldest % kept].load(std::memory_order_seq_cst) == oldest + 1)
     if (left_.compare_exchange_strong(oldest, oldest + 1, std::memory_order_seq_cst)) ++oldest;
   const std::uint64_t seen = segment_->at(rank_).value.load(std::memory_order_relaxed);
-  // A later round of this member may wait for this one, as its others do.
-  if (oldest - seen >= most_unpublished || next_.load(std::memory_order_relaxed) != oldest)
+  // A later round of this member may wait for this one, as its others do. Behind the store to
+  // `left_` in the one order of such operations: either this thread sees that round, or `publish`
+  // ahead of that wait sees the store.
+  if (oldest - seen >= most_unpublished || next_.load(std::memory_order_seq_cst) != oldest)
     publish();
 }
 
