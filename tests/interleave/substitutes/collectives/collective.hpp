@@ -24,6 +24,12 @@ class group_flags {
     rounds_.use(memory);
   }
 
+  /// Neighbours keep the core: a thread that has to wait sleeps at once.
+  struct dear_yields {
+    bool yield() const noexcept { return false; }
+  };
+  dear_yields yields() const noexcept { return {}; }
+
   flag_rounds& rounds() noexcept { return rounds_; }
   flag_request until(const flag_rounds::awaited& what) const noexcept {
     return {&waits_, &memory_, what.flags, what.value};
@@ -45,7 +51,6 @@ class communicator {
   communicator(runtime::flag_wait_service& waits, runtime::flag_segment& memory) noexcept
       : flags_(waits, memory) {}
 
-  /// A thread that has to wait does not spin before it sleeps.
   struct crowded_engine {
     bool is_crowded() const noexcept { return true; }
   };
