@@ -177,7 +177,7 @@ void show_routes(const ordered_json& all) {
 /// context.
 task<void> meet_others(context& ctx) {
   constexpr std::chrono::seconds enough{10};  // other ranks may run other programs
-  co_await as_result(within(enough, ctx.world().barrier()));
+  static_cast<void>(co_await as_result(within(enough, ctx.world().barrier())));
 }
 
 std::string describe_context(const options& chosen) {

@@ -44,7 +44,7 @@ TEST_CASE("choice of a collective: a group that remembers its last ones chooses 
   for (int again = 0; again != 2; ++again)
     for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{8},
                                       std::uint64_t{1} << 20, of_parts, of_parts + 9})
-      for (const std::size_t element : {1, 8, 8, 127, 128, 129, 1 << 20})
+      for (const std::size_t element : {1u, 8u, 8u, 127u, 128u, 129u, 1u << 20})
         for (const bool commutative : {true, false, true})
           for (std::size_t k = 0; k != kinds; ++k) {
             const collective_size c{static_cast<kind>(k), bytes, commutative, element};
