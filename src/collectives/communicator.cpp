@@ -157,6 +157,13 @@ error communicator::fail(const error& why) {
   return told();
 }
 
+bool communicator::loses_as(const communicator& other) noexcept {
+  const runtime::engine::holder hold(engine());
+  if (!other.revoked_ || !is_loss(other.revoked_->why)) return false;
+  if (!revoked_) messenger_.groups().revoke(number_, *other.revoked_);
+  return true;
+}
+
 /// This member knows its own reason best.
 error communicator::told() const {
   return cause_ ? *cause_ : error(revoked_->why, explain(*revoked_));

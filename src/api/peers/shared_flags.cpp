@@ -84,9 +84,7 @@ task<void> agree(detail::communicator_ptr of, wish mine, communicator& made) {
     co_await detail::all_gather(std::move(of), detail::bytes_of(std::span(&mine, 1)),
                                 detail::writable_bytes_of(all), detail::name_of_shared_flags);
   } catch (const error& e) {
-    // The group that ends names the member that is lost.
-    for (const peer_id lost : whole.lost_members()) static_cast<void>(made.peer(lost));
-    static_cast<void>(made.fail(e));
+    if (!made.loses_as(whole)) static_cast<void>(made.fail(e));
     throw;
   }
   require_equal(all, self);
