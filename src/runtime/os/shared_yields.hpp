@@ -14,13 +14,10 @@ namespace weft::runtime {
 /// One yield_meter for all threads of a place. Any thread; waits for none of the others.
 class shared_yields {
  public:
-  /// \return false: none was made, since it may cost a time slice
+  /// \return false: none was made, since it may cost a time slice, or another thread is about it
   bool yield() noexcept {
     using clock = std::chrono::steady_clock;
-    if (taken_.exchange(true, std::memory_order_acquire)) {  // another thread measures
-      ::sched_yield();
-      return true;
-    }
+    if (taken_.exchange(true, std::memory_order_acquire)) return false;
     const auto before = clock::now();
     const bool cheap = !meter_.is_dear(before);
     if (cheap) {
