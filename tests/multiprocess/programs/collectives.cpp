@@ -306,7 +306,12 @@ task<void> killed(context& ctx, peer_id victim) {
   // One after the other, until one is left.
   group now = left;
   while (now.size() != 1) {
-    if (now.rank() == 0) ::kill(::getpid(), SIGKILL);
+    // All have left the calls before: a death also ends those that only this rank has left.
+    if (now.rank() == 0) {
+      for (peer_id r = 1; r != now.size(); ++r) co_await ctx.recv(mutable_buffer{}, tag{3});
+      ::kill(::getpid(), SIGKILL);
+    }
+    co_await now[0].send(const_buffer{}, tag{3});
     const auto next = co_await as_result(now.barrier());
     expect(is_loss(next.code()), "the error after another death");
     now = co_await now.shrink();
