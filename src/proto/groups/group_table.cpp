@@ -130,10 +130,16 @@ void group_table::say_no_segment(peer& to, std::uint64_t group) noexcept {
                              0);
 }
 
-/// The peer waits for an answer, also where this side has no such group any more.
+/// The peer waits for an answer, also where this side has no such group any more. One that has
+/// ended is lost: it has not refused, and the others are not to hear so.
 void group_table::not_passed(peer& to, std::uint64_t group) noexcept {
   say_no_segment(to, group);
-  if (revocable* const known = find(group)) known->on_not_passed(to.id());
+  revocable* const known = find(group);
+  if (!known) return;
+  if (to.has_ended())
+    known->on_member_ended(to.id(), to.why());
+  else
+    known->on_not_passed(to.id());
 }
 
 void group_table::on_opened(peer& to) noexcept {

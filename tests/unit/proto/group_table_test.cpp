@@ -37,8 +37,8 @@ struct group_stub final : revocable {
   }
   bool on_watch(std::uint64_t, bool) noexcept override { return false; }
   void on_descriptor(peer_id, const unique_fd&) noexcept override {}
-  void on_not_passed(peer_id) noexcept override {}
-  void on_member_ended(peer_id, errc) noexcept override {}
+  void on_not_passed(peer_id to) noexcept override { not_passed.push_back(to); }
+  void on_member_ended(peer_id who, errc) noexcept override { ended.push_back(who); }
   void on_closed() noexcept override {}
   ~group_stub() {
     for (const auto& [at, group] : added) {
@@ -51,6 +51,7 @@ struct group_stub final : revocable {
   std::optional<revocation> revoked;
   std::vector<std::pair<peer_id, std::uint64_t>> unexpected;
   std::vector<std::pair<peer_id, group_statement>> said;
+  std::vector<peer_id> not_passed, ended;
 };
 
 void add_at(side& n, std::uint64_t group, group_stub& who) {
@@ -259,6 +260,22 @@ TEST_CASE("group table: a peer hears that its link passes nothing, though the gr
   n.settle();
   REQUIRE(at_receiver.said.size() == 1);
   CHECK(at_receiver.said[0].second.use == statement_use::no_segment);
+}
+
+TEST_CASE("group table: a member that has ended is lost, and has not refused its descriptor") {
+  nodes n(2);
+  group_stub at_sender({0, 1});
+  const auto before = n[0].send(1, nothing, tag{1});
+  n.settle();
+  n.world.kill(1);
+  n.settle();
+  add_at(n[0], ours, at_sender);  // after the end: nothing else tells the group of it
+  {
+    const engine::holder hold(n[0].engine);
+    n[0].messages.groups().pass(*n[0].messages.peers().at_held(1), ours, unique_fd());
+  }
+  CHECK(at_sender.ended == std::vector<peer_id>{1});
+  CHECK(at_sender.not_passed.empty());
 }
 
 TEST_CASE("group table: who is lost is kept until the group is made, without a revocation, too") {
