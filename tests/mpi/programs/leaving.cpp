@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,27 +51,26 @@ std::vector<int> outbox(count, 7);
 
 void leave() { std::exit(well); }
 
-/// The address range of the C library's code.
+/// The address range of code.
 struct code_range {
   std::uintptr_t begin = 0, end = 0;
 };
-code_range c_library;
+code_range provider;
 
-void find_c_library() {
-  c_library.begin = reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, "malloc"));
+void find_provider() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void*) {
+        if (!std::strstr(object->dlpi_name, "libweft-fi.so")) return 0;
         for (int i = 0; i != object->dlpi_phnum; ++i) {
           const auto& segment = object->dlpi_phdr[i];
+          if (!(segment.p_flags & PF_X)) continue;
           const std::uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
-          if (c_library.begin < begin || c_library.begin >= begin + segment.p_memsz) continue;
-          c_library = {begin, begin + segment.p_memsz};
-          return 1;
+          provider = {begin, begin + segment.p_memsz};
         }
-        return 0;
+        return 1;
       },
       nullptr);
-  if (c_library.end == 0) std::_Exit(2);
+  if (provider.end == 0) std::_Exit(2);
 }
 
 std::uintptr_t interrupted_at(const void* context) {
@@ -82,11 +82,11 @@ std::uintptr_t interrupted_at(const void* context) {
 #endif
 }
 
-/// Leaves, unless code of the C library was interrupted: that may hold malloc's lock, which `exit`
-/// takes as well, so that no program may leave from there, independent of the layers below its MPI.
+/// Leaves out of weft's code only. Elsewhere malloc's lock may be held, which `exit` takes as well,
+/// so that no program may leave from there: in the C library, and in what it calls (UCX's `sbrk`).
 void leave_in_signal(int, siginfo_t*, void* context) {
   const std::uintptr_t at = interrupted_at(context);
-  if (at < c_library.begin || at >= c_library.end) leave();
+  if (at >= provider.begin && at < provider.end) leave();
   ::ualarm(100, 0);
 }
 
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
     for (;;) ::pause();
   }
   if (way == "signal") {
-    find_c_library();
+    find_provider();
     struct sigaction action {};
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = &leave_in_signal;
