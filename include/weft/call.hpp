@@ -120,19 +120,23 @@ class handler {
 
 template <class R, class... Args>
 typed_call_request<R> endpoint::call(am number, const Args&... args) const {
-  return {name(), number, detail::pack_values(args...)};
+  detail::require_call_values<Args...>();
+  return {name(), number, detail::pack_values(args...), &detail::signature_of_call<R, Args...>};
 }
 
 template <class T, class... Args>
 async_generator<T> endpoint::call_stream(am number, const Args&... args) const {
+  detail::require_call_values<Args...>();
   peer();
   return detail::values_from<T>(
-      detail::item_source(name(), state_, number, detail::pack_owned(args...)));
+      detail::item_source(name(), state_, number, detail::pack_owned(args...),
+                          &detail::signature_of_call<async_generator<T>, Args...>));
 }
 
 template <class... Args>
 typed_post_request endpoint::post(am number, const Args&... args) const {
-  return {name(), number, detail::pack_values(args...)};
+  detail::require_call_values<Args...>();
+  return {name(), number, detail::pack_values(args...), &detail::signature_of_call<void, Args...>};
 }
 
 }  // namespace weft

@@ -126,8 +126,8 @@ class context {
     return add_handler(number, std::make_unique<detail::raw_code<F>>(std::move(f)), how);
   }
 
-  /// The same, by values: `ctx.on<double(int, std::string)>(am{7}, f)`. Arguments that do not fit
-  /// the types are refused.
+  /// The same, by values: `ctx.on<double(int, std::string)>(am{7}, f)`. Calls of other types are
+  /// refused before f runs; calls with bytes are refused if these do not fit the types.
   /// \param number, how as above
   ///
   /// A signature whose result is async_generator<T> is for `call_stream`: f is a generator, or

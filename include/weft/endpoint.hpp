@@ -130,12 +130,13 @@ class endpoint {
   }
 
   /// The same with values.
-  /// \tparam R what the handler returns: void, a trivially copyable type, a string or vector of
-  ///        such, or a tuple of these. A reply of another size ends the call with errc::refused
-  /// \param number the number of the handler
-  /// \param args values of such types, and spans; copied, but a span that is alone is not, and its
-  ///        elements live unchanged until the end
-  /// \throws std::bad_alloc
+  /// \tparam R what the handler returns: void, or any value (value.hpp)
+  /// \param number the number of the handler. One with another signature refuses the call, and the
+  ///        error has both signatures: integers and floats of other sizes are other types; a vector
+  ///        and a span are the same
+  /// \param args any values; copied, but a span that is alone is not, and its elements live
+  ///        unchanged until the end
+  /// \throws std::bad_alloc; what the `put` of a wire<T> throws
   template <class R, class... Args>
   typed_call_request<R> call(am number, const Args&... args) const;
 

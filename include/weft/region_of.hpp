@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_bytes.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/operations/elements.hpp>
 #include <weft/region.hpp>

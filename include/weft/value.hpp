@@ -8,10 +8,15 @@
 //     auto [w, about] = co_await peer.recv_value_from<P>(tag{4});  // with source, tag and size
 //
 // What travels is the bytes of
-//   * trivially copyable types (not pointers), std::array, pair and tuple of them: one size;
+//   * trivially copyable types (not pointers, nor types that have one), std::array and pair of them:
+//     one size;
 //   * the elements of vector, string, string_view and span of these, without their number: the size
 //     of the message tells it;
-//   * for other types, what wire<T> writes (wire.hpp), and a vector of such values.
+//   * optional, variant, tuple, pair, array, containers of the standard library (or like these), and
+//     aggregates of up to 16 members without bases, part by part: of all that is in this list. A
+//     type that contains itself, through a container, needs a wire<T>;
+//   * for other types, what wire<T> writes (wire.hpp).
+// Calls, streams of values and wire<T> itself carry the same types (docs/wire-format.md, "Values").
 // The tag comes first, since `recv_value<T>` has no other argument; `send` and `recv` of bytes
 // begin with the buffer, as write and read do.
 //

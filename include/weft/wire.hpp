@@ -2,13 +2,12 @@
 // sink, source and wire: how types of the application become bytes and back.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 
-#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_codec.hpp>
+#include <weft/message.hpp>
 
 namespace weft {
 
@@ -23,6 +22,8 @@ namespace weft {
 ///       }
 ///     };
 ///
+/// With `static constexpr std::string_view name = "matrix";` calls compare that name, too.
+///
 /// `put` writes and `get` reads the same bytes. Both are ordinary functions. For an object of up to
 /// one piece, 256 KiB, they run on the thread of the coroutine. A longer object travels piece by
 /// piece, so that neither side holds all of its bytes at once: they run on a thread of weft then,
@@ -31,8 +32,8 @@ namespace weft {
 /// exceptions of the sink: they end it when the other side, a stop or a deadline ends the send. The
 /// exceptions of `put` and `get` reach the coroutine. Neither may use weft's context.
 ///
-/// `get` must check what it reads: the peer chose it. An element of a vector has at least one byte;
-/// otherwise the number of them, which a peer chooses too, would cost the peer nothing.
+/// `get` must check what it reads: the peer chose it. An element of a container has at least one
+/// byte; otherwise the number of them, which a peer chooses too, would cost the peer nothing.
 template <class T>
 struct wire;
 
@@ -57,14 +58,19 @@ class sink {
   }
 
   /// Writes a value of any type that weft can send. Of a vector or a string its length comes first.
-  /// \throws weft::error (invalid_argument) for an element of a vector that writes no bytes
+  /// \throws weft::error (invalid_argument) for an element of a container that writes no bytes
   template <class T>
-  sink& operator<<(const T& value);
+  sink& operator<<(const T& value) {
+    detail::require_value<T>();
+    detail::put_value(*this, value);
+    return *this;
+  }
 
   std::uint64_t written() const noexcept { return written_; }  ///< bytes so far
 
  protected:
   sink() = default;
+  explicit sink(mutable_buffer room) noexcept : room_(room) {}
   ~sink() = default;
   /// More memory, not empty, for the bytes that follow.
   virtual mutable_buffer next_room() = 0;
@@ -75,7 +81,6 @@ class sink {
     room_ = room_.subspan(n);
     written_ += n;
   }
-  [[noreturn]] static void refuse_empty_element();
 
   mutable_buffer room_;
   std::uint64_t written_ = 0;
@@ -103,18 +108,34 @@ class source {
     used_up(into.size());
   }
 
-  /// Reads a value of any type that weft can receive.
+  /// Reads a value of any type that weft can receive. \throws as `read`, and weft::error
+  ///        (protocol_error) for what no correct `put` writes
   template <class T>
-  T get();
+  T get() {
+    detail::require_value<T>();
+    return detail::get_value<T>(*this);
+  }
 
   /// The same; reuses the memory of a vector or a string.
   template <class T>
-  source& operator>>(T& value);
+  source& operator>>(T& value) {
+    detail::require_value<T>();
+    detail::get_into(*this, value);
+    return *this;
+  }
 
   std::uint64_t bytes_read() const noexcept { return read_; }  ///< so far
 
+  // --- for weft's own codec ---------------------------------------------------------------------
+
+  /// Bytes that are here already.
+  std::size_t at_hand() const noexcept { return left_.size(); }
+  /// The number of elements of a container. \param element the fewest bytes of one
+  std::uint64_t count_of(std::size_t element);
+
  protected:
   source() = default;
+  explicit source(const_buffer all) noexcept : left_(all) {}
   ~source() = default;
   /// More bytes; none: the value has ended.
   virtual const_buffer next_bytes() = 0;
@@ -125,92 +146,9 @@ class source {
     read_ += n;
   }
   [[noreturn]] void ended(std::size_t missing) const;
-  [[noreturn]] static void refuse_empty_element();
-  std::uint64_t count_of(std::size_t element);
-  template <class C>
-  void read_elements(C& c);
 
   const_buffer left_;
   std::uint64_t read_ = 0;
 };
-
-template <class T>
-sink& sink::operator<<(const T& value) {
-  using detail::value_kind;
-  detail::require_value<T>();
-  constexpr value_kind kind = detail::kind_of<T>;
-  if constexpr (kind == value_kind::bytes) {
-    write(detail::bytes_of_value(value));
-  } else if constexpr (kind == value_kind::elements) {
-    *this << std::uint64_t{value.size()};
-    write(detail::bytes_of_value(value));
-  } else if constexpr (detail::has_wire<T>) {
-    wire<T>::put(*this, value);
-  } else if constexpr (kind == value_kind::object) {
-    *this << std::uint64_t{value.size()};
-    for (const auto& each : value) {
-      const std::uint64_t before = written_;
-      *this << each;
-      if (written_ == before) refuse_empty_element();
-    }
-  }
-  return *this;
-}
-
-/// A peer may lie about the number of elements: memory grows with the bytes that have come.
-template <class C>
-void source::read_elements(C& c) {
-  using element = detail::element_t<C>;
-  constexpr std::size_t step = std::max<std::size_t>(1, (std::size_t{1} << 20) / sizeof(element));
-  const std::uint64_t count = count_of(sizeof(element));
-  c.clear();
-  while (c.size() != count) {
-    const std::size_t before = c.size();
-    c.resize(before + static_cast<std::size_t>(std::min<std::uint64_t>(step, count - before)));
-    read(std::as_writable_bytes(std::span(c.data(), c.size()).subspan(before)));
-  }
-}
-
-template <class T>
-T source::get() {
-  using detail::value_kind;
-  detail::require_value<T>();
-  constexpr value_kind kind = detail::kind_of<T>;
-  if constexpr (kind == value_kind::bytes) {
-    alignas(T) std::byte memory[sizeof(T)];
-    read(memory);
-    return *std::launder(reinterpret_cast<const T*>(memory));
-  } else if constexpr (detail::has_wire<T>) {
-    return wire<T>::get(*this);
-  } else {
-    static_assert(detail::elements_of<T>::owns, "a span or string_view has no memory of its own");
-    T value{};
-    *this >> value;
-    return value;
-  }
-}
-
-template <class T>
-source& source::operator>>(T& value) {
-  using detail::value_kind;
-  detail::require_value<T>();
-  constexpr value_kind kind = detail::kind_of<T>;
-  if constexpr (kind == value_kind::bytes) {
-    read(std::as_writable_bytes(std::span<T, 1>(&value, 1)));
-  } else if constexpr (detail::has_wire<T>) {
-    value = wire<T>::get(*this);
-  } else if constexpr (kind == value_kind::elements) {
-    static_assert(detail::elements_of<T>::owns, "a span or string_view has no memory of its own");
-    read_elements(value);
-  } else if constexpr (kind == value_kind::object) {
-    value.clear();
-    for (std::uint64_t n = count_of(1); n != 0; --n) {
-      const std::uint64_t before = read_;
-      value.push_back(get<detail::element_t<T>>());
-      if (read_ == before) refuse_empty_element();
-    }
-  }
-  return *this;
-}
 
 }  // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// says: (not of pointers)
+// says: (not pointers,
 #include <string>
 #include <vector>
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: <weft/interop/cereal.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
 
 using namespace weft;
 
-struct named {
-  std::string name;
+class named {
+ public:
+  explicit named(std::string n = {}) : name_(std::move(n)) {}
+
+ private:
+  std::string name_;
 };
 
 task<void> talk(context& ctx, endpoint peer) {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // says: static T get(weft::source&)
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
 
 using namespace weft;
 
-struct named {
-  std::string name;
+class named {
+ public:
+  explicit named(std::string n = {}) : name_(std::move(n)) {}
+
+ private:
+  std::string name_;
 };
 
 task<void> talk(context& ctx, endpoint peer) {
@@ -16,6 +21,6 @@ task<void> talk(context& ctx, endpoint peer) {
 #ifndef WRONG
   co_await peer.send_value(tag{1}, std::string("a name"));
 #else
-  co_await peer.send_value(tag{1}, named{"a name"});
+  co_await peer.send_value(tag{1}, named("a name"));
 #endif
 }

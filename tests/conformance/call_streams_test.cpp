@@ -115,7 +115,7 @@ task<void> ends_of_streams(endpoint other, bool its) {
 
   async_generator<int> no_stream = other.call_stream<int>(at(single, its), 1);
   const std::string plain = co_await failure_of(no_stream);
-  expect(says(plain, "gives no stream"), plain);
+  expect(says(plain, "takes (i32) -> i32, and the call has (i32) -> i32..."), plain);
   async_generator<int> nothing = other.call_stream<int>(am{999}, 1);
   const std::string unknown = co_await failure_of(nothing);
   expect(says(unknown, "no handler 999"), unknown);

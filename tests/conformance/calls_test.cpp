@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls over every transport and in every mode. Both ends have handlers and call each other.
 #include <chrono>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,6 +39,12 @@ struct point {
   double x, y;
 };
 
+struct shape {
+  std::string name;
+  std::vector<point> corners;
+  std::optional<int> weight;
+};
+
 template <bool Left>
 task<void> values(context& here, endpoint other) {
   const std::uint32_t mine = numbers_of(Left), its = numbers_of(!Left);
@@ -65,6 +73,11 @@ task<void> values(context& here, endpoint other) {
         return std::tuple(std::string(s.substr(s.size() / 2)), static_cast<int>(s.size()));
       });
   const handler next = here.on_inline<int(int)>(am{mine + 5}, [](int n) { return n + 1; });
+  const handler turned = here.on<shape(shape)>(am{mine + 6}, [](shape s) {
+    s.name += '!';
+    s.weight.reset();
+    return s;
+  });
   co_await meet<Left>(other, ready);
 
   for (const std::size_t n : {0u, 3u, 1000u, 200'000u}) {
@@ -90,14 +103,34 @@ task<void> values(context& here, endpoint other) {
 
   const auto no_fit = co_await as_result(other.call<double>(am{its + 5}, 1));
   expect(no_fit.code() == errc::refused, "a reply of another size");
-  expect(std::string(no_fit.failure().what()).find("4 bytes, and the type of the call takes 8") !=
-             std::string::npos,
-         "both sizes");
+  expect(std::string(no_fit.failure().what())
+                 .find("takes (i32) -> i32, and the call has (i32) -> f64") != std::string::npos,
+         "both signatures");
   const auto bad = co_await as_result(other.call<int>(am{its + 5}, 1.5));
-  expect(bad.code() == errc::refused, "arguments of another size");
-  expect(std::string(bad.failure().what()).find("8 bytes came, and the types take 4") !=
+  expect(bad.code() == errc::refused, "arguments of another type");
+  expect(
+      std::string(bad.failure().what()).find("takes (i32) -> i32, and the call has (f64) -> i32") !=
+          std::string::npos,
+      "both signatures of arguments");
+  const auto for_text = co_await as_result(other.call<void>(am{its + 3}, 42, 3.5));
+  expect(for_text.code() == errc::refused, "numbers to a handler of a text");
+  expect(std::string(for_text.failure().what())
+                 .find("takes [char] -> (), and the call has (i32,f64) -> ()") != std::string::npos,
+         "both signatures of a coroutine's handler");
+  co_await other.post(am{its + 3}, 42, 3.5);  // dropped
+  const double raw = 1;
+  int answer = 0;
+  const auto no_types =
+      co_await as_result(other.call(am{its + 5}, std::as_bytes(std::span(&raw, 1)),
+                                    std::as_writable_bytes(std::span(&answer, 1))));
+  expect(no_types.code() == errc::refused, "bytes of another size");
+  expect(std::string(no_types.failure().what()).find("8 bytes came, and the types take 4") !=
              std::string::npos,
-         "both sizes of arguments");
+         "both sizes of bytes");
+  const shape sent{"L", {{1, 2}, {3, 4}}, 5};
+  const shape got = co_await other.call<shape>(am{its + 6}, sent);
+  expect(got.name == "L!" && got.corners.size() == 2 && got.corners[1].y == 4 && !got.weight,
+         "an aggregate there and back");
   const auto none = co_await as_result(other.call<int>(am{its + 50}, 1));
   expect(none.code() == errc::refused, "no handler");
   co_await meet<Left>(other, over);

@@ -19,6 +19,8 @@ class call_code {
  public:
   virtual ~call_code() = default;
   virtual task<void> serve(call) = 0;
+  /// Null: it takes bytes.
+  virtual const call_signature* signature() const noexcept { return nullptr; }
   virtual bool is_inline() const noexcept { return false; }
   /// Of an inline handler. \return bytes of the reply \throws to refuse the call
   virtual std::size_t answer(const inline_call&) { return 0; }
@@ -43,6 +45,7 @@ template <class R, class... Args>
 struct call_types<R(Args...)> {
   using result = R;
   using arguments = std::tuple<stored_t<Args>...>;
+  static constexpr const call_signature& signature = signature_of_call<R, Args...>;
   static constexpr call_sizes sizes = sizes_of_call<std::remove_cvref_t<Args>...>();
   static arguments unpack(const_buffer from) {
     return unpack_values<std::remove_cvref_t<Args>...>(from);
@@ -91,19 +94,19 @@ class typed_code final : public call_code {
 
  public:
   explicit typed_code(F f) : f_(std::move(f)) {}
+  const call_signature* signature() const noexcept override { return &types::signature; }
 
   task<void> serve(call c) override {
     check_kind(c, is_generator<result>::value);
-    arguments all;
-    if (c.data().size() == c.size()) {
-      all = types::unpack(c.data());
-      c.discard();
-    } else {
+    call_bytes body;
+    if (c.data().size() != c.size()) {
       check_size(c.size(), types::sizes);
-      call_bytes body(c.size());
+      body = call_bytes(c.size());
       co_await c.recv(mutable_buffer(body.data(), c.size()));
-      all = types::unpack(body.bytes());
     }
+    arguments all = types::unpack(c.data().size() == c.size() ? c.data() : body.bytes());
+    c.discard();
+    body = {};
     using returned = decltype(types::invoke(f_, all));
     if constexpr (is_generator<result>::value) {
       result values = types::invoke(f_, all);
@@ -159,6 +162,7 @@ class typed_inline_code final : public call_code {
 
  public:
   explicit typed_inline_code(F f) : f_(std::move(f)) {}
+  const call_signature* signature() const noexcept override { return &types::signature; }
   task<void> serve(call) override { co_return; }
   bool is_inline() const noexcept override { return true; }
   std::size_t answer(const inline_call& c) override {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of typed calls. All of it is behind `pack_values`, `unpack_values` and `reply_box`, so
-// that another encoding can take its place.
+// The bytes of typed calls: those of their values, one behind the other. Applications do not name
+// these.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <new>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include <weft/detail/call_bytes.hpp>
+#include <weft/detail/value_size.hpp>
 #include <weft/error.hpp>
-#include <weft/message.hpp>
+#include <weft/wire.hpp>
 
 namespace weft {
 
@@ -30,119 +27,26 @@ inline constexpr std::size_t longest_typed_call = std::size_t{1} << 30;
 
 namespace detail {
 
-template <class T>
-struct sequence_of : std::false_type {};
-template <class T, class A>
-struct sequence_of<std::vector<T, A>> : std::bool_constant<!std::is_same_v<T, bool>> {
-  using element = T;
-  using stored = std::vector<T, A>;
-};
-template <class T>
-struct sequence_of<std::span<T>> : std::true_type {
-  using element = std::remove_const_t<T>;
-  using stored = std::vector<element>;
-};
-template <class C, class R, class A>
-struct sequence_of<std::basic_string<C, R, A>> : std::true_type {
-  using element = C;
-  using stored = std::basic_string<C, R, A>;
-};
-template <class C, class R>
-struct sequence_of<std::basic_string_view<C, R>> : std::true_type {
-  using element = C;
-  using stored = std::basic_string<C, R>;
-};
-
-template <class T>
-inline constexpr bool is_sequence = sequence_of<T>::value;
-template <class T>
-inline constexpr bool travels_as_bytes = std::is_trivially_copyable_v<T> && !is_sequence<T> &&
-                                         !std::is_pointer_v<T> && !std::is_member_pointer_v<T>;
-template <class T>
-concept tuple_like = requires { std::tuple_size<T>::value; } && !travels_as_bytes<T>;
-
-template <class T>
-constexpr bool can_travel() {
-  if constexpr (is_sequence<T>)
-    return travels_as_bytes<typename sequence_of<T>::element>;
-  else if constexpr (travels_as_bytes<T>)
-    return true;
-  else if constexpr (tuple_like<T>)
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (can_travel<std::tuple_element_t<I, T>>() && ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>());
-  else
-    return false;
-}
-
-/// What a call can carry: a trivially copyable value; a string, vector or span of such; tuples and
-/// pairs of these.
-template <class T>
-concept call_value = can_travel<std::remove_cvref_t<T>>();
-
 /// The type that holds a decoded T: a span or a string_view needs memory behind it.
 template <class T>
 struct stored_as {
   using type = T;
 };
-template <class T>
-  requires is_sequence<T>
-struct stored_as<T> {
-  using type = typename sequence_of<T>::stored;
+template <class T, std::size_t N>
+struct stored_as<std::span<T, N>> {
+  using type = std::vector<std::remove_cv_t<T>>;
+};
+template <class C, class Traits>
+struct stored_as<std::basic_string_view<C, Traits>> {
+  using type = std::basic_string<C, Traits>;
 };
 template <class T>
 using stored_t = typename stored_as<std::remove_cvref_t<T>>::type;
 
-/// Bytes in memory of their own, or a view. Copies share the memory. It is not filled: of memory
-/// for bytes that a peer has announced, the kernel gives only as much as has come.
-class call_bytes {
- public:
-  call_bytes() = default;
-  /// \throws std::bad_alloc
-  explicit call_bytes(std::size_t size) : size_(size) {
-    if (size > brief_.size()) {
-      long_ = std::make_shared_for_overwrite<std::byte[]>(size);
-      view_ = long_.get();
-    }
-  }
-  static call_bytes view_of(const_buffer b) noexcept {
-    call_bytes c;
-    c.view_ = b.data();
-    c.size_ = b.size();
-    return c;
-  }
-
-  const_buffer bytes() const noexcept { return {view_ ? view_ : brief_.data(), size_}; }
-  std::byte* data() noexcept { return long_ ? long_.get() : brief_.data(); }
-
- private:
-  std::size_t size_ = 0;
-  std::array<std::byte, 64> brief_{};
-  std::shared_ptr<std::byte[]> long_;
-  const std::byte* view_ = nullptr;
-};
-
-/// Whether values of these types have any number of bytes; and the fewest that they have.
-template <class T>
-constexpr bool has_sequence() {
-  if constexpr (is_sequence<T> || travels_as_bytes<T>)
-    return is_sequence<T>;
-  else
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (has_sequence<std::tuple_element_t<I, T>>() || ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>());
-}
-template <class T>
-constexpr std::size_t least_size() {
-  if constexpr (is_sequence<T>)
-    return sizeof(std::uint64_t);
-  else if constexpr (travels_as_bytes<T>)
-    return sizeof(T);
-  else
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (std::size_t{0} + ... + least_size<std::tuple_element_t<I, T>>());
-    }(std::make_index_sequence<std::tuple_size_v<T>>());
-}
+/// Whether values are elements and nothing else: then they have no number in front.
+template <class... T>
+inline constexpr bool are_elements_alone =
+    sizeof...(T) == 1 && ((kind_of<T> == value_kind::elements) && ...);
 
 /// The sizes that a call with arguments of these types can have.
 struct call_sizes {
@@ -150,117 +54,61 @@ struct call_sizes {
   std::size_t most = longest_typed_call;
 };
 template <class... T>
-constexpr call_sizes sizes_of_call() {
-  if constexpr (sizeof...(T) == 1 && (is_sequence<T> && ...)) return {};  // its elements alone
-  const std::size_t least = (std::size_t{0} + ... + least_size<T>());
-  return (has_sequence<T>() || ...) ? call_sizes{least} : call_sizes{least, least};
+constexpr call_sizes sizes_of_call() noexcept {
+  if constexpr (are_elements_alone<T...>) return {};
+  constexpr value_sizes all = (value_sizes{} + ... + sizes_of_value<T>());
+  return {all.least, all.fixed ? all.least : longest_typed_call};
 }
 
-template <class T>
-std::size_t size_of_value(const T& v) noexcept {
-  if constexpr (is_sequence<T>)
-    return sizeof(std::uint64_t) + v.size() * sizeof(*v.data());
-  else if constexpr (travels_as_bytes<T>)
-    return sizeof(T);
-  else
-    return std::apply(
-        [](const auto&... each) { return (std::size_t{0} + ... + size_of_value(each)); }, v);
-}
-
-inline void put_bytes(std::byte*& at, const void* from, std::size_t n) noexcept {
-  if (n != 0) std::memcpy(at, from, n);
-  at += n;
-}
-
-template <class T>
-void put_value(std::byte*& at, const T& v) noexcept {
-  if constexpr (is_sequence<T>) {
-    const std::uint64_t n = v.size() * sizeof(*v.data());
-    put_bytes(at, &n, sizeof n);
-    put_bytes(at, v.data(), n);
-  } else if constexpr (travels_as_bytes<T>) {
-    put_bytes(at, &v, sizeof v);
-  } else {
-    std::apply([&](const auto&... each) { (put_value(at, each), ...); }, v);
-  }
-}
-
-/// Takes values out of bytes that a peer sent. Each step is checked.
-class value_source {
+/// Memory for values that have been counted.
+class flat_sink final : public sink {
  public:
-  explicit value_source(const_buffer b) noexcept : left_(b), size_(b.size()) {}
-
-  template <class T>
-  void get(T& v) {
-    if constexpr (is_sequence<T>) {
-      std::uint64_t n = 0;
-      take(&n, sizeof n);
-      fill(v, n);
-    } else if constexpr (travels_as_bytes<T>) {
-      take(&v, sizeof v);
-    } else {
-      std::apply([this](auto&... each) { (this->get(each), ...); }, v);
-    }
-  }
-  /// A sequence that is all of the bytes.
-  template <class T>
-  void get_all(T& v) {
-    fill(v, left_.size());
-  }
-  void expect_end() const {
-    if (!left_.empty())
-      throw error(errc::refused, std::to_string(size_) + " bytes came, and the types take " +
-                                     std::to_string(size_ - left_.size()));
-  }
+  explicit flat_sink(mutable_buffer room) noexcept : sink(room) {}
 
  private:
-  template <class T>
-  void fill(T& v, std::uint64_t n) {
-    using element = typename T::value_type;
-    if (n > left_.size()) short_of(n);
-    if (n % sizeof(element) != 0)
-      throw error(errc::refused, "a sequence of " + std::to_string(n) +
-                                     " bytes came, and its elements have " +
-                                     std::to_string(sizeof(element)));
-    v.resize(n / sizeof(element));
-    take(v.data(), n);
-  }
-  void take(void* into, std::size_t n) {
-    if (n > left_.size()) short_of(n);
-    if (n != 0) std::memcpy(into, left_.data(), n);
-    left_ = left_.subspan(n);
-  }
-  [[noreturn]] void short_of(std::uint64_t n) const {
-    throw error(errc::refused, std::to_string(size_) + " bytes came, and the types take at least " +
-                                   std::to_string(size_ - left_.size()) + " + " +
-                                   std::to_string(n));
-  }
-
-  const_buffer left_;
-  std::size_t size_;
+  mutable_buffer next_room() override;
 };
 
-/// Values as bytes. One sequence alone is its elements; then a span is not copied: its elements
-/// live unchanged until the end of the call. \throws std::bad_alloc
+/// Bytes that are all here.
+class flat_source final : public source {
+ public:
+  explicit flat_source(const_buffer all) noexcept : source(all) {}
+
+ private:
+  const_buffer next_bytes() override { return {}; }
+};
+
+/// \throws weft::error (invalid_argument): a wire<T> wrote less than when it was counted
+void require_full(std::uint64_t written, std::size_t counted);
+/// \throws weft::error (refused): bytes are left
+void require_taken(std::size_t size, std::size_t left);
+/// They do not hold the values. \throws weft::error (refused)
+[[noreturn]] void refuse_bytes(std::size_t size, const error& why);
+
+/// The arguments of a call.
+template <class... T>
+constexpr void require_call_values() noexcept {
+  (require_value<std::remove_cvref_t<T>>(), ...);
+}
+
+/// Values as bytes. Elements alone have no number in front, and those of a span are not copied:
+/// they live unchanged until the end of the call. \throws std::bad_alloc, what a wire<T> throws
 template <class... T>
 call_bytes pack_values(const T&... values) {
-  static_assert(
-      (call_value<T> && ...),
-      "a call carries trivially copyable values, strings, vectors and spans of these, and "
-      "tuples of all; for other types, send bytes of your own");
-  if constexpr (sizeof...(T) == 1 && (is_sequence<T> && ...)) {
-    const auto whole = std::as_bytes(std::span(values.data()..., values.size()...));
-    if constexpr ((std::is_same_v<T, std::span<typename sequence_of<T>::element>> || ...) ||
-                  (std::is_same_v<T, std::span<const typename sequence_of<T>::element>> || ...))
+  if constexpr (are_elements_alone<T...>) {
+    const const_buffer whole = (bytes_of_value(values), ...);
+    if constexpr ((std::is_same_v<T, std::span<element_t<T>>> || ...) ||
+                  (std::is_same_v<T, std::span<const element_t<T>>> || ...))
       return call_bytes::view_of(whole);
     call_bytes all(whole.size());
-    std::byte* at = all.data();
-    put_bytes(at, whole.data(), whole.size());
+    flat_sink(mutable_buffer(all.data(), whole.size())).write(whole);
     return all;
   } else {
-    call_bytes all((std::size_t{0} + ... + size_of_value(values)));
-    [[maybe_unused]] std::byte* at = all.data();
-    (put_value(at, values), ...);
+    const std::size_t size = size_of_values(values...);
+    call_bytes all(size);
+    flat_sink to(mutable_buffer(all.data(), size));
+    (put_value(to, values), ...);
+    if constexpr (!(sizes_of_value<T>().fixed && ...)) require_full(to.written(), size);
     return all;
   }
 }
@@ -268,8 +116,8 @@ call_bytes pack_values(const T&... values) {
 /// One value as bytes. Its elements, if it has such, live unchanged until the end.
 template <class T>
 call_bytes pack_view(const T& value) {
-  if constexpr (is_sequence<T>)
-    return call_bytes::view_of(std::as_bytes(std::span(value.data(), value.size())));
+  if constexpr (kind_of<T> == value_kind::elements)
+    return call_bytes::view_of(bytes_of_value(value));
   else
     return pack_values(value);
 }
@@ -277,37 +125,45 @@ call_bytes pack_view(const T& value) {
 /// As pack_values, and nothing of the caller's is needed any more.
 template <class... T>
 call_bytes pack_owned(const T&... values) {
-  if constexpr (sizeof...(T) == 1 && (is_sequence<T> && ...))
-    return pack_values(typename sequence_of<T>::stored(values.begin(), values.end())...);
+  if constexpr (are_elements_alone<T...>)
+    return pack_values(stored_t<T>(values.begin(), values.end())...);
   else
     return pack_values(values...);
 }
 
-/// The reverse. \throws weft::error (refused) with both sizes; std::bad_alloc
+/// The reverse. \throws weft::error (refused) with the sizes; std::bad_alloc
 template <class... T>
 std::tuple<stored_t<T>...> unpack_values(const_buffer from) {
-  static_assert((call_value<T> && ...), "a type that no call carries");
-  std::tuple<stored_t<T>...> all;
-  value_source source(from);
-  if constexpr (sizeof...(T) == 1 && (is_sequence<std::remove_cvref_t<T>> && ...))
-    source.get_all(std::get<0>(all));
-  else
-    std::apply([&](auto&... each) { (source.get(each), ...); }, all);
-  source.expect_end();
-  return all;
+  try {
+    flat_source bytes(from);
+    if constexpr (are_elements_alone<std::remove_cvref_t<T>...>) {
+      std::tuple<stored_t<T>...> all;
+      auto& into = std::get<0>(all);
+      into.resize(from.size() / sizeof(*into.data()));
+      bytes.read(writable_bytes_of_value(into));
+      require_taken(from.size(), bytes.at_hand());
+      return all;
+    } else {
+      std::tuple<stored_t<T>...> all{get_value<stored_t<T>>(bytes)...};
+      require_taken(from.size(), bytes.at_hand());
+      return all;
+    }
+  } catch (const error& e) {
+    refuse_bytes(from.size(), e);
+  }
 }
 
 /// Takes a reply and becomes an R.
 template <class R>
 class reply_box {
-  static constexpr bool plain = travels_as_bytes<R>;
-  static constexpr bool sequence = is_sequence<R>;
-  static_assert(call_value<R>, "a type that no call carries");
+  static constexpr bool plain = kind_of<R> == value_kind::bytes;
+  static constexpr bool sequence = kind_of<R> == value_kind::elements;
   static_assert(std::is_same_v<stored_t<R>, R>, "a reply needs memory: name a vector or a string");
 
  public:
   /// \param into the memory for a reply of `size` bytes; of another size if it does not fit
   errc make_room(std::uint64_t size, mutable_buffer& into) noexcept {
+    require_value<R>();
     if constexpr (plain) {
       into = std::as_writable_bytes(std::span(&value_, 1));
       return size == sizeof(R) ? errc::ok : errc::truncated;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include <weft/coro/detail/timer.hpp>
-#include <weft/detail/call_codec.hpp>
+#include <weft/detail/call_signature.hpp>
 #include <weft/operations/messages.hpp>
 
 namespace weft {
@@ -32,8 +32,9 @@ struct calls_of_peer;
 
 namespace weft::detail {
 
-/// The tag of a call that goes one way.
+/// The tag of a call that goes one way, and its word.
 tag post_tag(am number) noexcept;
+std::uint64_t post_word(const call_signature& types) noexcept;
 
 /// A call that waits for its reply. The members are touched with the progress lock held, until its
 /// end.
@@ -45,8 +46,10 @@ class call_operation : public operation {
     errc status = errc::ok;
   };
 
-  call_operation(peer_name to, am number, complete_fn f) noexcept
-      : operation(f), to_(to), number_(number) {}
+  /// \param types of the call; null: it has bytes. Lives until the end
+  call_operation(peer_name to, am number, complete_fn f,
+                 const call_signature* types = nullptr) noexcept
+      : operation(f), to_(to), number_(number), types_(types) {}
 
   bool start() noexcept;
   bool start_held() noexcept;  ///< the progress lock is held
@@ -91,6 +94,8 @@ class call_operation : public operation {
 
   const peer_name to_;
   const am number_;
+  const call_signature* const types_;
+  bool other_types_ = false;  ///< of the handler, whose signature is `text_`
   time_point deadline_ = time_point::max();
   std::uint16_t id_ = 0;  ///< its number at the peer, while `awaits_` or abandoned
   bool cancel_requested_ = false;

@@ -49,7 +49,8 @@ class next_item_operation : public operation {
 class item_source {
  public:
   /// \throws std::bad_alloc
-  item_source(peer_name to, std::shared_ptr<proto::peer> keep, am number, call_bytes args);
+  item_source(peer_name to, std::shared_ptr<proto::peer> keep, am number, call_bytes args,
+              const call_signature* types = nullptr);
   item_source(item_source&&) noexcept = default;
   item_source& operator=(item_source&&) = delete;
   ~item_source();

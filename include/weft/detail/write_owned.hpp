@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <weft/coro/task.hpp>
-#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_bytes.hpp>
 
 namespace weft::detail {
 

@@ -11,7 +11,7 @@
 
 #include <weft/context.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_bytes.hpp>
 #include <weft/detail/write_owned.hpp>
 #include <weft/message.hpp>
 

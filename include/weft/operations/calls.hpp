@@ -26,13 +26,17 @@ struct [[nodiscard]] typed_post_request {
   detail::peer_name to;
   am number;
   detail::call_bytes args;
+  const detail::call_signature* types;
 };
 
 /// Holds the bytes until the message has left.
 class typed_post_operation : public send_operation {
  public:
   typed_post_operation(const typed_post_request& r, complete_fn f) noexcept
-      : send_operation({r.to, detail::post_tag(r.number), const_buffer{}}, f), args_(r.args) {
+      : send_operation({r.to, detail::post_tag(r.number), const_buffer{},
+                        detail::send_mode::standard, detail::post_word(*r.types)},
+                       f),
+        args_(r.args) {
     request.data = args_.bytes();
   }
 
@@ -79,6 +83,7 @@ struct [[nodiscard]] typed_call_request {
   detail::peer_name to;
   am number;
   detail::call_bytes args;
+  const detail::call_signature* types;
 };
 
 /// A call with values in flight; it holds the arguments and the reply.
@@ -86,7 +91,7 @@ template <class R>
 class typed_call_operation : public detail::call_operation {
  public:
   typed_call_operation(const typed_call_request<R>& r, complete_fn f)
-      : detail::call_operation(r.to, r.number, f), args_(r.args) {}
+      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args) {}
   R take() { return reply_.take(); }
 
  private:

@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_bytes.hpp>
 #include <weft/operations/access.hpp>
 
 namespace weft {

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_bytes.hpp>
 #include <weft/detail/value_ops.hpp>
 
 namespace weft {

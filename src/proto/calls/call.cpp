@@ -40,6 +40,28 @@ void detail::check_size(std::size_t size, call_sizes taken) {
                             taken.least == taken.most ? "" : "at least ", taken.least));
 }
 
+mutable_buffer detail::flat_sink::next_room() {
+  throw error(errc::invalid_argument, "the put of a wire<T> wrote more than it did the first time");
+}
+
+void detail::require_full(std::uint64_t written, std::size_t counted) {
+  if (written != counted)
+    throw error(errc::invalid_argument,
+                fmt::format("the put of a wire<T> wrote {} bytes, and {} the first time", written,
+                            counted));
+}
+
+void detail::require_taken(std::size_t size, std::size_t left) {
+  if (left != 0)
+    throw error(errc::refused,
+                fmt::format("{} bytes came, and the types take {}", size, size - left));
+}
+
+void detail::refuse_bytes(std::size_t size, const error& why) {
+  if (why.kind() == errc::refused) throw error(why);
+  throw error(errc::refused, fmt::format("{} bytes came: {}", size, why.what()));
+}
+
 void detail::check_kind(const call& c, bool gives_stream) {
   if (c.wants_stream() == gives_stream) return;
   throw error(errc::refused, gives_stream ? "it gives a stream of values: call it by call_stream"

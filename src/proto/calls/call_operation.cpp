@@ -51,9 +51,10 @@ bool call_table::start(call_operation& op) noexcept {
 
   const call_kind kind = op.stream() ? call_kind::stream_request : call_kind::request;
   const std::uint64_t tag = call_tag{kind, op.id_, op.number_.number}.packed();
-  const std::uint64_t word = op.deadline_ == detail::time_point::max()
+  const std::uint32_t left = op.deadline_ == detail::time_point::max()
                                  ? 0
                                  : pack_remaining(op.deadline_, services_.engine.now());
+  const std::uint64_t word = call_word(op.types_ ? op.types_->whole.fingerprint() : 0, left);
   if (!p.try_send_inline(op.to_.id, tag, op.arguments(), word)) {
     op.out_.emplace(op,
                     send_request{op.to_, {tag}, op.arguments(), detail::send_mode::standard, word});
@@ -129,6 +130,7 @@ mutable_buffer call_table::room_for(call_operation& op, call_tag t, std::uint64_
     op.status = r.status == errc::truncated ? errc::refused : r.status;
     return r.status == errc::ok ? r.into : mutable_buffer{};
   }
+  op.other_types_ = said == call_status::types;
   const bool late = said == call_status::stopped && op.deadline_ != detail::time_point::max();
   op.status = late ? errc::timed_out : errc::refused;
   try {
@@ -177,6 +179,10 @@ tag post_tag(am number) noexcept {
   return {proto::call_tag{proto::call_kind::post, 0, number.number}.packed()};
 }
 
+std::uint64_t post_word(const call_signature& types) noexcept {
+  return proto::call_word(types.arguments.fingerprint(), 0);
+}
+
 bool call_operation::start() noexcept {
   if (!to_.peer) {
     status = errc::invalid_argument;
@@ -213,6 +219,9 @@ std::string call_operation::explain() const {
   const std::string who = proto::describe(*this);
   if (answered_ && status == errc::timed_out)
     return who + ": the deadline passed, and the handler was stopped";
+  if (other_types_ && types_)
+    return fmt::format("{}: the handler takes {}, and the call has {}", who, text_,
+                       types_->whole.text());
   if (answered_ && !text_.empty()) return fmt::format("{}: {}", who, text_);
   if (answered_ && status == errc::refused && room_ != reply_size_)
     return fmt::format("{}: the reply has {} bytes, and the type of the call takes {}", who,

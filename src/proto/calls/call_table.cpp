@@ -102,7 +102,8 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
   call_handler* const h = find(t.number);
   // In order: not before calls of this peer that wait.
   if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin(from) ||
-      (from.calls && from.calls->waiting.first) || data.size() > longest_inline)
+      !h->takes(t.kind, fingerprint_in(immediate)) || (from.calls && from.calls->waiting.first) ||
+      data.size() > longest_inline)
     return verdict::keep;
   std::copy(data.begin(), data.end(), taken_.begin());
   answer_inline(*h, from, t, const_buffer(taken_).first(data.size()));
@@ -218,12 +219,16 @@ void call_table::begin(inbound_message& m) noexcept {
   const call_tag t = unpack_call(m.tag);
   call_handler* const h = find(t.number);
   const bool stopped = from.calls->stopped && from.calls->stopped->test(t.id);
-  const call_facts what{t, m.total, unpack_remaining(m.immediate, services_.engine.now())};
+  const call_facts what{t, m.total, fingerprint_in(m.immediate),
+                        unpack_remaining(remaining_in(m.immediate), services_.engine.now())};
   if (stopped) {
     from.calls->stopped->reset(t.id);
     from.receiver().discard(m);
     if (served_call* const c = make(from, nullptr, nullptr, what))
       c->answer(call_status::stopped, {});
+  } else if (h && !h->takes(t.kind, what.fingerprint)) {
+    from.receiver().discard(m);
+    refuse(from, what, std::string(h->signature()->whole.text()), call_status::types);
   } else if (h && h->is_inline && t.kind == call_kind::stream_request) {
     from.receiver().discard(m);
     refuse(from, what,
@@ -242,14 +247,14 @@ void call_table::begin(inbound_message& m) noexcept {
   }
 }
 
-void call_table::refuse(peer& from, const call_facts& what, std::string why) noexcept {
+void call_table::refuse(peer& from, const call_facts& what, std::string why,
+                        call_status how) noexcept {
   if (what.tag.kind == call_kind::post) {
     ++services_.counts.posts_dropped;
     return;
   }
   ++services_.counts.calls_refused;
-  if (served_call* const c = make(from, nullptr, nullptr, what))
-    c->answer(call_status::refused, std::move(why));
+  if (served_call* const c = make(from, nullptr, nullptr, what)) c->answer(how, std::move(why));
 }
 
 // --- inline handlers ---------------------------------------------------------------------------

@@ -35,6 +35,7 @@ struct call_line : linked<inbound_message, &inbound_message::earlier, &inbound_m
 struct call_facts {
   call_tag tag;
   std::uint64_t size = 0;
+  std::uint32_t fingerprint = 0;  // of its types; 0: it has bytes
   detail::time_point deadline = detail::time_point::max();
 };
 
@@ -51,6 +52,13 @@ class call_handler final : public operation, public std::enable_shared_from_this
   const am number;
   const bool is_inline;
   detail::call_code& code() noexcept { return *code_; }
+  /// Whether a call with these types is one of this handler. \param fingerprint 0: it has bytes
+  bool takes(call_kind kind, std::uint32_t fingerprint) const noexcept {
+    if (fingerprint == 0 || !signature_) return true;
+    const auto& name = kind == call_kind::post ? signature_->arguments : signature_->whole;
+    return name.fingerprint() == fingerprint;
+  }
+  const detail::call_signature* signature() const noexcept { return signature_; }
 
   // For the table.
   bool is_registered = false;
@@ -76,6 +84,7 @@ class call_handler final : public operation, public std::enable_shared_from_this
   void context_ended() noexcept;
 
   const std::unique_ptr<detail::call_code> code_;
+  const detail::call_signature* const signature_ = code_->signature();
   call_table* table_ = nullptr;
   runtime::engine* engine_ = nullptr;   // from the registration to the context's end
   std::shared_ptr<call_handler> self_;  // while the end is in the completion queue
@@ -215,7 +224,8 @@ class call_table {
   void begin(inbound_message& m) noexcept;
   served_call* make(peer& from, call_handler* h, inbound_message* m,
                     const call_facts& what) noexcept;
-  void refuse(peer& from, const call_facts& what, std::string why) noexcept;
+  void refuse(peer& from, const call_facts& what, std::string why,
+              call_status how = call_status::refused) noexcept;
   void answer_inline(call_handler& h, peer& from, call_tag t, const_buffer data) noexcept;
   void queue(calls_of_peer& of, inbound_message& m) noexcept;
   void unqueue(calls_of_peer& of, inbound_message& m) noexcept;

@@ -103,30 +103,34 @@ bool served_call::find_handler() noexcept {
   metrics& counts = services_.counts;
   call_handler* const now = table_.find(what_.tag.number);
   const bool whole = whole_ || what_.size == 0;
-  if (now && (!now->is_inline || (!whole && what_.size <= longest_inline))) {
+  const bool fits = now && now->takes(what_.tag.kind, what_.fingerprint);
+  if (fits && (!now->is_inline || (!whole && what_.size <= longest_inline))) {
     handler_ = now->shared_from_this();
     ++now->running;
     if (now->on) on = now->on;
     return true;
   }
   only_answers_ = ending_ = true;
-  if (now && whole && what_.size <= longest_inline) {
+  status_ = call_status::refused;
+  if (fits && whole && what_.size <= longest_inline) {
     ++counts.calls_served;
     if (const auto n = table_.run_inline(*now, *from_, data(), text_)) {
       try {
         text_.assign(reinterpret_cast<const char*>(table_.room()), *n);
+        status_ = call_status::ok;
         return false;
       } catch (const std::bad_alloc&) {
       }
     }
   } else {
     try {
-      text_ = table_.no_handler(what_.tag.number);
+      text_ = now && !fits ? std::string(now->signature()->whole.text())
+                           : table_.no_handler(what_.tag.number);
+      if (now && !fits) status_ = call_status::types;
     } catch (const std::bad_alloc&) {
       // Refused without words.
     }
   }
-  status_ = call_status::refused;
   ++(wants_reply() ? counts.calls_refused : counts.posts_dropped);
   return false;
 }

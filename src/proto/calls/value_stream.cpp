@@ -124,8 +124,9 @@ std::string next_item_operation::explain() const {
 }
 
 item_source::item_source(peer_name to, std::shared_ptr<proto::peer> keep, am number,
-                         call_bytes args)
-    : state_(std::make_shared<proto::value_stream>(to, std::move(keep), number, std::move(args))) {}
+                         call_bytes args, const call_signature* types)
+    : state_(std::make_shared<proto::value_stream>(to, std::move(keep), number, std::move(args),
+                                                   types)) {}
 
 item_source::~item_source() {
   if (state_) state_->leave();

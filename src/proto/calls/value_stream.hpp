@@ -19,9 +19,9 @@ namespace weft::proto {
 class value_stream final : public detail::call_operation,
                            public std::enable_shared_from_this<value_stream> {
  public:
-  value_stream(detail::peer_name to, std::shared_ptr<peer> keep, am number,
-               detail::call_bytes args) noexcept
-      : call_operation(to, number, &last_part_ended),
+  value_stream(detail::peer_name to, std::shared_ptr<peer> keep, am number, detail::call_bytes args,
+               const detail::call_signature* types) noexcept
+      : call_operation(to, number, &last_part_ended, types),
         args_(std::move(args)),
         with_(std::move(keep)) {}
 

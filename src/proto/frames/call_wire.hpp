@@ -12,7 +12,7 @@
 namespace weft::proto {
 
 /// A call is an ordinary message, so that the eager protocol, the rendezvous, credit and order are
-/// those of messages. All that most calls need is in the tag: such a message has no extension.
+/// those of messages. A call with bytes and without a deadline has no extension.
 ///
 ///   63-56  0xfe     51-48  call_kind
 ///   55     0        47-32  the number of the call at its caller; 0 in a post
@@ -32,7 +32,8 @@ enum class call_kind : std::uint8_t {
 enum class call_status : std::uint8_t {
   ok,
   refused,  ///< the body is a text: no handler, or the handler failed
-  stopped   ///< the handler ended because the caller, or the deadline, stopped it
+  stopped,  ///< the handler ended because the caller, or the deadline, stopped it
+  types     ///< the body is the signature of the handler, which the call's is not
 };
 
 struct call_tag {
@@ -53,6 +54,18 @@ constexpr call_tag unpack_call(std::uint64_t tag) noexcept {
           static_cast<std::uint32_t>(tag)};
 }
 
+/// The word of a request or a post: above the fingerprint of its types, 0 where it has bytes; below
+/// the time that is left, 0 of a post.
+constexpr std::uint64_t call_word(std::uint32_t fingerprint, std::uint32_t remaining) noexcept {
+  return std::uint64_t{fingerprint} << 32 | remaining;
+}
+constexpr std::uint32_t fingerprint_in(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word >> 32);
+}
+constexpr std::uint32_t remaining_in(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word);
+}
+
 /// Whether a correct peer can send a message with that tag. \param immediate its word
 constexpr bool is_valid(call_tag t, std::uint64_t immediate) noexcept {
   switch (t.kind) {
@@ -62,10 +75,10 @@ constexpr bool is_valid(call_tag t, std::uint64_t immediate) noexcept {
     case call_kind::item:
       return t.id != 0 && t.number == 0 && immediate == 0;
     case call_kind::post:
-      return t.id == 0 && immediate == 0;
+      return t.id == 0 && remaining_in(immediate) == 0;
     case call_kind::reply:
       return t.id != 0 && immediate == 0 &&
-             t.number <= static_cast<std::uint32_t>(call_status::stopped);
+             t.number <= static_cast<std::uint32_t>(call_status::types);
   }
   return false;
 }
@@ -80,18 +93,22 @@ constexpr bool begins_something(std::uint64_t tag) noexcept {
   return kind != call_kind::reply && kind != call_kind::item;
 }
 
-/// The word of a request: the time that is left, in microseconds; 0: no deadline. A duration, since
-/// clocks of two hosts differ.
-inline std::uint64_t pack_remaining(detail::time_point deadline, detail::time_point now) noexcept {
+/// The time that is left: microseconds, or with the highest bit milliseconds; 0: no deadline, or
+/// one in more than 24 days, beyond which nothing is different. A duration, since clocks of two
+/// hosts differ.
+inline std::uint32_t pack_remaining(detail::time_point deadline, detail::time_point now) noexcept {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   if (deadline == detail::time_point::max()) return 0;
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - now).count();
-  return left > 0 ? static_cast<std::uint64_t>(left) : 1;
+  if (left <= 0) return 1;
+  if (left <= most) return static_cast<std::uint32_t>(left);
+  return left / 1000 > most ? 0 : static_cast<std::uint32_t>(left / 1000) | std::uint32_t{1} << 31;
 }
-inline detail::time_point unpack_remaining(std::uint64_t word, detail::time_point now) noexcept {
-  // Beyond a year nothing is different.
-  constexpr std::uint64_t most = std::uint64_t{366} * 86'400 * 1'000'000;
-  if (word == 0 || word > most) return detail::time_point::max();
-  return now + std::chrono::microseconds(static_cast<std::int64_t>(word));
+inline detail::time_point unpack_remaining(std::uint32_t word, detail::time_point now) noexcept {
+  if (word == 0) return detail::time_point::max();
+  const std::int64_t count = word & 0x7fff'ffff;
+  return now + ((word >> 31) != 0 ? detail::time_point::duration(std::chrono::milliseconds(count))
+                                  : std::chrono::microseconds(count));
 }
 
 /// How many items a caller lets come ahead of those that it has taken, and how many more each

@@ -246,10 +246,10 @@ TEST_CASE("values: elements of a vector without bytes, of which 8 bytes could te
   run(ctx, when_all(me.send(std::as_bytes(std::span(&many, 1)), gated_tag),
                     note_receive(me.recv_value(gated_tag, into), ends)));
   CHECK(ends.receive == errc::protocol_error);
-  CHECK_THAT(ends.receive_said, weft::tests::contains("an element of a vector has no bytes"));
+  CHECK_THAT(ends.receive_said, weft::tests::contains("an element of a container has no bytes"));
   run(ctx, note_send(me.send_value(gated_tag, std::vector<empty_value>(3)), ends));
   CHECK(ends.send == errc::invalid_argument);
-  CHECK_THAT(ends.send_said, weft::tests::contains("an element of a vector wrote no bytes"));
+  CHECK_THAT(ends.send_said, weft::tests::contains("an element of a container wrote no bytes"));
   // One alone, and none at all, are values.
   run(ctx,
       when_all(me.send_value(gated_tag, empty_value{}), me.recv_value<empty_value>(gated_tag)));

@@ -9,16 +9,28 @@
 
 namespace weft {
 
-void sink::refuse_empty_element() {
-  throw error(
-      errc::invalid_argument,
-      "an element of a vector wrote no bytes; let the put of its wire<T> write at least one");
+namespace detail {
+
+void refuse_empty_element_put() {
+  throw error(errc::invalid_argument,
+              "an element of a container wrote no bytes; let the put of its wire<T> write at least "
+              "one");
 }
 
-void source::refuse_empty_element() {
+void refuse_empty_element_got() {
   throw error(errc::protocol_error,
-              "an element of a vector has no bytes; the get of its wire<T> must read at least one");
+              "an element of a container has no bytes; the get of its wire<T> must read at least "
+              "one");
 }
+
+void refuse_choice(std::uint64_t what, std::size_t parts) {
+  throw error(errc::protocol_error,
+              fmt::format("the value tells of choice {}, and its type has {}; both sides must name "
+                          "the same type",
+                          what, parts));
+}
+
+}  // namespace detail
 
 void source::ended(std::size_t missing) const {
   throw error(
