@@ -80,7 +80,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     return true;
   m->take(data, f.size);
   if (!f.ends) current_ = m;
-  if (f.rendezvous && rendezvous_->measures())
+  if (f.rendezvous && !m->lent && rendezvous_->measures())
     m->requested_at = m->begun_at = services_->engine.now();
   if (f.starved) writer_->grow_window();
   if (!m->unexpected())

@@ -26,8 +26,8 @@ bool sender::lend(loan_block& b) noexcept {
     rendezvous_.end(m);
     return false;
   }
+  // As a small message it rings only for a side that sleeps: nothing waits for the answer.
   ++under_way_;
-  writer_->wake_peer();
   b.hand_over(errc::ok);
   return true;
 }

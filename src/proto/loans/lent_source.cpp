@@ -20,7 +20,7 @@ lent_source* lent_source::make(std::shared_ptr<lent_home> home, detail::peer_nam
 void lent_source::give_back(std::uint16_t number) noexcept {
   lent_home::with_lock(home_, [this, number](bool lives) noexcept {
     if (lives && from_.peer->id() == from_.id && !from_.peer->has_ended())
-      from_.peer->writer().send_control(frame_kind::fin_ack, number);
+      from_.peer->writer().send_quietly(frame_kind::fin_ack, number);
     drop();
   });
 }
