@@ -81,10 +81,10 @@ class loan {
   /// Whether it has memory: not after it was sent, or moved from.
   explicit operator bool() const noexcept { return memory_.block() != nullptr; }
 
-  /// For weft's own layers: the memory, which this object loses.
+ private:
+  friend class endpoint;
   detail::loan_memory take() noexcept { return std::move(memory_); }
 
- private:
   detail::loan_memory memory_;
 };
 
@@ -117,7 +117,8 @@ class lent {
   peer_id source() const noexcept { return about_.source; }
   weft::tag tag() const noexcept { return about_.tag; }
 
-  /// Whether the bytes are the sender's memory; false: they were copied, and nobody changes them.
+  /// Whether the bytes are the sender's memory; false: they were copied, and no
+  /// other process can change them.
   bool in_place() const noexcept { return memory_.in_place(); }
 
  private:

@@ -29,7 +29,7 @@ set(proto
   "match: frames | services select peer"
   "rails: support frames services | select peer"
   "connection: support frames services | match rails"
-  "loans: frames services | peer messenger"
+  "loans: frames | peer messenger"
   "rendezvous: support frames connection | select eager loans"
   "eager: support frames connection rendezvous | select match groups calls peer loans"
   "rma: support services connection | frames select"
