@@ -42,6 +42,7 @@ namespace stream_command { void add(CLI::App& app); }       ///< a stream agains
 namespace policy_command { void add(CLI::App& app); }       ///< orders of looking at several transports
 namespace stripe_command { void add(CLI::App& app); }       ///< large messages over two links against one
 namespace threads_command { void add(CLI::App& app); }      ///< threads with a lane each, and with one lane
+namespace loans_command { void add(CLI::App& app); }        ///< messages that are read in place
 namespace values_command { void add(CLI::App& app); }       ///< typed values beside the same bytes
 namespace pieces_command { void add(CLI::App& app); }       ///< lists of pieces beside one buffer
 namespace asio_command { void add(CLI::App& app); }         ///< inside an io_context of Asio

@@ -103,6 +103,12 @@ class context {
   template <class T>
   auto recv_value_from(tag_mask t, at_most limit = {});
 
+  // Messages that are not copied: <weft/loan.hpp> documents and defines these.
+  template <class T>
+  loan<T> make_loan(std::size_t count);
+  template <class T>
+  lent_recv_request<T> recv_loan(tag_mask t, at_most limit = {});
+
   /// As `endpoint::probe`, `try_probe` and `try_claim`, for any source.
   probe_request probe(tag_mask t);
   std::optional<received> try_probe(tag_mask t);

@@ -22,6 +22,11 @@ namespace weft {
 class context;
 template <class T>
 struct remote_region_of;
+template <class T>
+class loan;
+struct loan_send_request;
+template <class T>
+struct lent_recv_request;
 
 /// The handle of a peer: a rank of the job, or another process that this context connected to.
 /// Cheap to copy; copies name the same peer. Must not outlive its context. Its functions may be
@@ -100,6 +105,12 @@ class endpoint {
   auto recv_value(tag_mask t, T&& into, at_most limit = {}) const;
   template <class T>
   auto recv_value_from(tag_mask t, at_most limit = {}) const;
+
+  // Messages that are not copied: <weft/loan.hpp> documents and defines these.
+  template <class T>
+  loan_send_request send_loan(tag t, loan<T> what, std::uint64_t immediate = 0) const;
+  template <class T>
+  lent_recv_request<T> recv_loan(tag_mask t, at_most limit = {}) const;
 
   /// Ends when a matching message has arrived, and leaves the message in the queue.
   probe_request probe(tag_mask t) const { return {nullptr, name(t), t}; }

@@ -26,6 +26,7 @@ struct metrics {
   std::uint64_t progress_iterations = 0;  ///< passes by the progress thread
   std::uint64_t rendezvous_gets = 0;      ///< messages with a payload read from the sender's memory
   std::uint64_t rendezvous_puts = 0;  ///< messages with a payload written to the receiver's memory
+  std::uint64_t loans_viewed = 0;     ///< messages that were received without a copy (recv_loan)
   std::uint64_t shared_copy_chunks = 0;  ///< parts of payloads that this side wrote for a receiver
   std::uint64_t rma_started = 0;  ///< puts, gets and atomics of this side that peers have done
   std::uint64_t rma_served = 0;   ///< puts, gets and atomics that peers asked of this side

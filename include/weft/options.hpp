@@ -62,6 +62,10 @@ struct options {
   /// only headers are sent, and the data stays with the sender.
   std::size_t unexpected_budget = std::size_t{64} << 20;
 
+  /// Memory for the loans of a lane (context::make_loan), in bytes: those that are held, under way,
+  /// and read by peers. Address space at first; pages that loans have used stay until the end.
+  std::size_t loan_budget = std::size_t{256} << 20;
+
   /// Messages of up to this many bytes are sent at once. Longer messages need a handshake, which
   /// overlaps with their first bytes, and their sends end when the receiver has matched them.
   /// Empty: each transport's own limit, 48 KiB over shared memory and 64 KiB over others.

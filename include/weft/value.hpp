@@ -8,11 +8,11 @@
 //     auto [w, about] = co_await peer.recv_value_from<P>(tag{4});  // with source, tag and size
 //
 // What travels is the bytes of
-//   * trivially copyable types (not pointers, nor types that have one), std::array and pair of them:
-//     one size;
+//   * trivially copyable types (not pointers, nor types that have one), std::array and pair of
+//     them: one size;
 //   * the elements of vector, string, string_view and span of these, without their number: the size
 //     of the message tells it;
-//   * optional, variant, tuple, pair, array, containers of the standard library (or like these), and
+//   * optional, variant, tuple, pair, array, containers of the standard library or like these, and
 //     aggregates of up to 16 members without bases, part by part: of all that is in this list. A
 //     type that contains itself, through a container, needs a wire<T>;
 //   * for other types, what wire<T> writes (wire.hpp).

@@ -25,6 +25,7 @@
 #include <weft/group.hpp>
 #include <weft/io.hpp>
 #include <weft/listener.hpp>
+#include <weft/loan.hpp>
 #include <weft/membership.hpp>
 #include <weft/memory.hpp>
 #include <weft/message.hpp>

@@ -29,13 +29,14 @@ set(proto
   "match: frames | services select peer"
   "rails: support frames services | select peer"
   "connection: support frames services | match rails"
-  "rendezvous: support frames connection | select eager"
-  "eager: support frames connection rendezvous | select match groups calls peer"
+  "loans: frames | peer messenger"
+  "rendezvous: support frames connection | select eager loans"
+  "eager: support frames connection rendezvous | select match groups calls peer loans"
   "rma: support services connection | frames select"
   "groups: frames services | match peer"
   "calls: support frames services match | peer messenger"
   "peer: support services match connection rendezvous eager | frames select rails rma groups calls messenger"
-  "messenger: frames services select match rma groups calls peer"
+  "messenger: frames services select match rma groups calls peer | loans"
   "operations: peer | rma messenger"
   "streams: support frames services peer messenger | match")
 set(wireup

@@ -2,6 +2,7 @@
 // The recipes of docs/cookbook.md, as one program of two ranks.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -17,7 +18,8 @@
 using namespace weft;
 using namespace std::chrono_literals;
 
-constexpr tag bids{1}, orders{2}, pieces{3}, halves{4}, questions{5}, where{6}, jobs{7};
+constexpr tag bids{1}, orders{2}, pieces{3}, halves{4}, questions{5}, where{6}, jobs{7},
+    pictures{8};
 constexpr am find_primes{1};
 
 // [first of two]
@@ -56,6 +58,19 @@ task<std::vector<int>> exchange(endpoint peer, std::vector<int> mine) {
   std::vector<int> theirs;
   co_await when_all(peer.recv_value(halves, theirs), peer.send_value(halves, mine));
   co_return theirs;
+}
+// [end]
+
+// [loan]
+task<void> lend_a_picture(context& ctx, endpoint peer) {
+  loan<float> picture = ctx.make_loan<float>(640 * 480);
+  std::fill(picture.begin(), picture.end(), 0.5f);  // in place
+  co_await peer.send_loan(pictures, std::move(picture));
+}
+
+task<float> brightest(endpoint peer) {
+  lent<float> picture = co_await peer.recv_loan<float>(pictures);  // read where it lies
+  co_return *std::max_element(picture.begin(), picture.end());
 }
 // [end]
 
@@ -231,6 +246,7 @@ task<void> first_rank(context& ctx) {
   co_await send_all(peer, few);
   std::vector<int> theirs = co_await exchange(peer, std::vector<int>(100'000, 1));
   std::printf("exchanged: %d\n", theirs.back());
+  std::printf("brightest: %.1f\n", co_await brightest(peer));
   co_await answer_everyone(ctx, 1);
   region_of<std::uint64_t> counter(ctx, 1);
   co_await peer.send_value(where, counter.remote());
@@ -256,6 +272,7 @@ task<void> second_rank(context& ctx) {
   for (int n = 1; n <= 3; ++n)
     if (co_await peer.recv_value<int>(pieces) != n) throw std::runtime_error("another number");
   co_await exchange(peer, std::vector<int>(100'000, 2));
+  co_await lend_a_picture(ctx, peer);
   co_await peer.send_value(questions, std::string("ready"));
   std::string answer = co_await peer.recv_value<std::string>(questions);
   if (answer != "ready!") throw std::runtime_error("another answer");

@@ -18,6 +18,8 @@ struct inbound_message;
 
 namespace weft::detail {
 
+class lent_memory;
+
 /// A peer, or null: any peer. Operations and requests do not keep a peer alive, so the memory of a
 /// peer that has gone may become that of another peer. A peer's number is never used again. The
 /// holder of the progress lock compares both numbers before it uses the address.
@@ -68,7 +70,9 @@ enum class send_mode : std::uint8_t {
   answer,       ///< the same, of a message that the peer waits for: sent before those that wait for
                 ///< credit, with credit that is kept for it
   synchronous,  ///< in addition, the receiver has matched the message
-  signal        ///< weft's own messages of no bytes: sent before all others, without credit
+  signal,       ///< weft's own messages of no bytes: sent before all others, without credit
+  loan          ///< of a block of the loan pool: the receiver may read it in place. The operation
+                ///< is the block's, and ends without a completion (proto/loans)
 };
 /// Whether such a send may leave within its call.
 constexpr bool may_leave_at_once(send_mode m) noexcept { return m <= send_mode::answer; }
@@ -154,6 +158,8 @@ class recv_state : public match_operation {
   buffer_list<mutable_buffer> into;  ///< changed by recv_many_ and sized_recv_operation only
   /// Its message, from the match until all bytes have arrived.
   proto::inbound_message* message = nullptr;
+  /// Of a sized receive that takes a loan as it lies: for that. Null: it only copies.
+  lent_memory* view = nullptr;
 
  protected:
   recv_state(proto::messenger* m, const peer_name& source, tag_mask t,

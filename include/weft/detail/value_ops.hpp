@@ -33,6 +33,8 @@ class sized_recv_operation : public recv_operation {
   bool start() noexcept;
   std::string explain() const;
 
+  /// Why the receive does not want a message of `size` bytes; ok: it does.
+  errc refusal(std::size_t size) const noexcept;
   /// A message of `size` bytes has matched; the progress lock is held. Sets `into`, or tells why
   /// the receive does not want the message.
   errc make_room(std::size_t size) noexcept;

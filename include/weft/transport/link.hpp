@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,14 @@ struct remote_address {
   static constexpr remote_address unpack(std::uint64_t w) noexcept {
     return {static_cast<std::uint16_t>(w >> 48), w & ((std::uint64_t{1} << 48) - 1)};
   }
+};
+
+/// Memory of a peer that can be read in place.
+struct peer_view {
+  const std::byte* at = nullptr;  ///< null: it cannot be read
+  /// Keeps the memory readable, on any thread and also without the link and its transport. The
+  /// pointer is valid until the next call of the transport; equal memory has equal owners.
+  const std::shared_ptr<const void>* keeps = nullptr;
 };
 
 /// Whether a transport had better do something.
@@ -118,6 +127,14 @@ class link {
   virtual preference prefers_get([[maybe_unused]] remote_address from,
                                  [[maybe_unused]] std::size_t size) const noexcept {
     return preference::no;
+  }
+
+  /// The same memory in place, without a copy. What it costs does not depend on `size` in the
+  /// steady state. The peer may write there at any time, but it cannot take the memory away. \param
+  /// from as in `get` \param size bytes
+  virtual peer_view view([[maybe_unused]] remote_address from,
+                         [[maybe_unused]] std::size_t size) noexcept {
+    return {};
   }
 
   /// The place where the peer's `get` can find `data`; nothing: the link cannot make one. The

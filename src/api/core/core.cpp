@@ -85,6 +85,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       plane_(std::move(plane)),
       lane_(lane),
       engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
+      loans_(engine_, options_.loan_budget),
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit, options_.eager_limits,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
                            options_.experimental.eager_data, options_.experimental.chained,
@@ -197,10 +198,13 @@ void core::end_operations() {
   engine_.stop();
   engine_.files().close();
   engine_.close_waits();
-  const runtime::engine::holder hold(engine_);
-  if (qdma_) qdma_->shut();
-  messenger_.close_all();
-  engine_.close_timers();
+  {
+    const runtime::engine::holder hold(engine_);
+    if (qdma_) qdma_->shut();
+    messenger_.close_all();
+    engine_.close_timers();
+  }
+  messenger_.close_views();
 }
 
 /// All ended operations are completed, and operations that their coroutines start end at once.
@@ -271,6 +275,39 @@ void core::free_shared(std::span<std::byte> memory) noexcept {
   const auto it = memory_.find(memory.data());
   it->second->deallocate(memory);
   memory_.erase(it);
+}
+
+loan_memory core::make_loan(std::size_t size) {
+  for (bool asked = false;; asked = true) {
+    {
+      const runtime::engine::holder hold(engine_);
+      if (loans_.has_memory()) {
+        proto::loan_block* const block = loans_.take(size);
+        if (!block) throw error(errc::out_of_memory, loans_.explain(size));
+        return {*block, {block->at, size}};
+      }
+    }
+    if (!asked) add_loan_memory();
+  }
+}
+
+/// Once. Peers cannot map what no transport allocates: then loans are copied.
+void core::add_loan_memory() {
+  const std::lock_guard only(loans_made_);
+  std::span<std::byte> memory;
+  {
+    const runtime::engine::holder hold(engine_);
+    if (loans_.has_memory()) return;
+  }
+  try {
+    memory = allocate_shared(loans_.budget());
+  } catch (const error& e) {
+    if (e.kind() != errc::unsupported) throw;
+    private_loans_ = runtime::map_private(loans_.budget());
+    memory = {static_cast<std::byte*>(private_loans_.get()), private_loans_.size()};
+  }
+  const runtime::engine::holder hold(engine_);
+  loans_.use(memory);
 }
 
 void core::forget(std::span<const std::byte> memory) noexcept {

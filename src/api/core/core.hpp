@@ -6,6 +6,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,9 @@
 #include "api/core/dump.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
+#include "proto/loans/loan_pool.hpp"
 #include "proto/messenger/messenger.hpp"
+#include "runtime/descriptors/memory_file.hpp"
 #include "runtime/progress/engine.hpp"
 
 namespace weft::transports::qdma {
@@ -92,6 +95,10 @@ class core final : proto::call_table::host {
   std::span<std::byte> allocate_shared(std::size_t size);
   void free_shared(std::span<std::byte> memory) noexcept;
 
+  /// As context::make_loan, in bytes. \throws weft::error
+  loan_memory make_loan(std::size_t size);
+  proto::loan_pool& loans() noexcept { return loans_; }
+
   /// As context::invalidate_registrations and context::snapshot.
   void forget(std::span<const std::byte> memory) noexcept;
   metrics snapshot() const;
@@ -107,6 +114,7 @@ class core final : proto::call_table::host {
   void call_began() noexcept override;
   void call_ended() noexcept override;
   unsigned poll_lanes() noexcept;
+  void add_loan_memory();
   bool drained(bool all) noexcept;
   void drain_connections();
   void give_up_debts() noexcept;
@@ -118,6 +126,9 @@ class core final : proto::call_table::host {
   const std::shared_ptr<control_plane> plane_;
   const proto::lane_number lane_;
   runtime::engine engine_;
+  std::mutex loans_made_;           // held by the thread that makes the memory for loans
+  runtime::mapping private_loans_;  // that memory, if no transport allocates any
+  proto::loan_pool loans_;
   connections::transport_list transports_;
   std::map<const std::byte*, transports::transport*>
       memory_;  // that a transport has allocated; progress lock held

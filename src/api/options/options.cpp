@@ -26,6 +26,7 @@ options detail::checked(options chosen) {
   if (chosen.eager_limit) limit(*chosen.eager_limit);
   for (auto& [over, most] : chosen.eager_limits) limit(most);
   limit(chosen.unexpected_budget);
+  limit(chosen.loan_budget);
   if (chosen.experimental.fixed_credit) limit(*chosen.experimental.fixed_credit);
   limit(chosen.regions.most_bytes);
   options again;

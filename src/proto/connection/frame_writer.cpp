@@ -50,6 +50,16 @@ void frame_writer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t 
     connection_->want_link();
 }
 
+void frame_writer::send_quietly(frame_kind kind, std::uint64_t a) noexcept {
+  if (connection_->is_open() && controls_.empty()) {
+    transports::gather nothing;
+    const frame_extension x{a, 0, 0};
+    const frame_header h = header_of(kind, 0, 0, transports::has_extension);
+    if (post(h, &x, nothing) == transports::post::done) return;
+  }
+  send_control(kind, a);
+}
+
 void frame_writer::tell_arrived(std::uint64_t rail, std::uint64_t frames) noexcept {
   if (!controls_.update_arrived(rail, frames)) send_control(frame_kind::arrived, rail, frames);
 }

@@ -40,6 +40,8 @@ class frame_writer {
   /// \param immediate 0: it is not sent
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t immediate = 0) noexcept;
+  /// As send_control, for an answer that no thread of the peer waits for: rings none that computes.
+  void send_quietly(frame_kind kind, std::uint64_t a) noexcept;
   /// Queues a frame for a peer that closed the connection. \return whether it is kept
   bool add_last(const control_queue::entry& last) noexcept { return add_control(last); }
   /// Tells that so many frames have arrived by that rail. A waiting frame is updated.

@@ -37,6 +37,7 @@ struct receiver::first_frame {
   bool starved;             ///< with more credit more would have come
   bool whole;               ///< is_whole
   bool call;
+  bool lent;  ///< may be read where it lies
 
   first_frame(const frame_header& h, const frame_extension* x) noexcept
       : tag(h.tag),
@@ -48,7 +49,8 @@ struct receiver::first_frame {
         ends((h.flags & eager_ends) != 0),
         starved(rendezvous && (h.flags & proto::starved) != 0),
         whole(is_whole(h, x)),
-        call(is_call(h.tag)) {
+        call(is_call(h.tag)),
+        lent(rendezvous && (h.flags & lends) != 0) {
     where = rendezvous && x ? x->b : 0;
     number = static_cast<local_id>(!x ? 0 : rendezvous ? x->a >> 48 : x->b);
   }
@@ -78,7 +80,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     return true;
   m->take(data, f.size);
   if (!f.ends) current_ = m;
-  if (f.rendezvous && rendezvous_->measures())
+  if (f.rendezvous && !m->lent && rendezvous_->measures())
     m->requested_at = m->begun_at = services_->engine.now();
   if (f.starved) writer_->grow_window();
   if (!m->unexpected())
@@ -158,6 +160,7 @@ inbound_message* receiver::begin(const first_frame& f) noexcept {
   m->eager_done = f.ends;
   if (f.rendezvous && f.where != 0) {
     m->readable = true;
+    m->lent = f.lent && f.size == 0 && f.ends;
     m->at = remote_address::unpack(f.where);
   }
   // How much comes without a request is bounded by the credit that the peer has left.
@@ -173,7 +176,8 @@ bool receiver::meet(inbound_message& m, const first_frame& f, recv_operation*& r
     const received what = f.about(connection_->id());
     services_->matcher.note_arrival(m);
     receive = take_receive(what);
-    m.given_up = receive ? !make_room(*receive, what) : is_revoked(f.tag);
+    m.given_up =
+        receive ? !(m.lent && receive->view) && !make_room(*receive, what) : is_revoked(f.tag);
     if (m.given_up) receive = nullptr;
     return true;
   }

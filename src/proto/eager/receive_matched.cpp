@@ -23,7 +23,9 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
     release(m);
     return true;
   }
-  if (const errc refusal = detail::make_room(op, m.total); refusal != errc::ok) [[unlikely]] {
+  const bool makes_room = !(m.lent && op.view);  // else when the link has shown whether it need
+  if (const errc refusal = makes_room ? detail::make_room(op, m.total) : errc::ok;
+      refusal != errc::ok) [[unlikely]] {
     op.got = m.about();
     op.status = refusal;
     discard(m);

@@ -5,6 +5,7 @@
 
 #include "proto/eager/sender.hpp"
 #include "proto/frames/call_wire.hpp"
+#include "proto/loans/loan_block.hpp"
 #include "proto/select/scheme_costs.hpp"
 
 namespace weft::proto {
@@ -45,7 +46,10 @@ bool sender::start_now(send_operation& op) noexcept {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
     return true;
   }
-  if (is_free() && may_leave_at_once(request.mode)) {
+  const bool is_loan = request.mode == send_mode::loan;
+  if (is_free() && is_loan && lends(op)) {
+    if (lend(static_cast<loan_block&>(op))) return false;
+  } else if (is_free() && (is_loan || may_leave_at_once(request.mode))) {
     plan(op);
     const post answer = op.rendezvous ? post::failed : push_eager(op);
     if (answer == post::done) {
@@ -76,6 +80,11 @@ bool sender::start_now(send_operation& op) noexcept {
 /// receiver's answer, the rest (rendezvous).
 /// \return whether there is too little credit for the part that should go at once
 bool sender::plan(send_operation& op) noexcept {
+  if (lends(op)) {
+    op.rendezvous = true;
+    op.eager_end = 0;
+    return false;
+  }
   const std::size_t beginning = op.size <= eager_limit_ ? op.size : longest_beginning(op.size);
   const send_plan chosen = plan_send(op.size, eager_limit_, writer_->flow().credit(), beginning);
   op.rendezvous = chosen.rendezvous;
@@ -108,6 +117,7 @@ void sender::fill_first(const send_operation& op, frame_header& h,
     x.b = m.exposed ? m.exposed->packed() : 0;
     // Headers alone may use up the credit, too: then this is the last one that can say so.
     if (m.starved || writer_->flow().begins_last_message()) h.flags |= starved;
+    if (m.exposed && lends(op)) h.flags |= proto::lends;
   }
   if (x.immediate != 0) h.flags |= transports::has_immediate | transports::has_extension;
   if (op.rendezvous || op.id != 0 || h.size != op.size) h.flags |= transports::has_extension;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/eager/sender.hpp"
+#include "proto/loans/loan_block.hpp"
 #include "proto/select/scheme_costs.hpp"
 
 namespace weft::proto {
@@ -14,7 +15,7 @@ using transports::gather;
 using transports::post;
 
 void sender::begin(send_operation& op, bool has_turn) noexcept {
-  services_->engine.pending(op);
+  if (op.request.mode != send_mode::loan) services_->engine.pending(op);
   ++under_way_;
   const bool signals = op.request.mode == send_mode::signal;
   const bool answers = op.request.mode == send_mode::answer;
@@ -43,45 +44,55 @@ bool sender::may_begin(const send_operation& op) const noexcept {
 /// The steps of one message, each a line or two: its turn, credit, a number if it needs an answer,
 /// eager frames, the answer, and the payload by put or in frames.
 /// \param has_turn the caller holds the send order and has begun to send
-protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexcept {
+/// \param answered of a loan that left without a coroutine: its message, which has its answer
+protocol_coroutine sender::send_message(send_operation& op, bool has_turn,
+                                        outbound_message* answered) noexcept {
   const auto alive = connection_->keep_alive();
-  const bool answers = op.request.mode == send_mode::answer;
-  if (!has_turn && !co_await order_.acquire(&op, answers)) co_return finish(op, status_early(op));
-  order_.note_holder(op);
-  while (!op.begun && !writer_->flow().can_begin_message(answers) && may_begin(op)) {
-    if (answers || !order_.has_answers()) {
-      co_await writer_->space();
-    } else {
-      if (!co_await order_.let_answers_go(op)) co_return finish(op, status_early(op));
-      order_.note_holder(op);
-    }
-  }
-
   outbound_message m{&op};
-  bool begins = may_begin(op);
-  if (begins && !op.begun) {
-    m.starved = plan(op);
-    const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
-    while (begins && needs_answer && !rendezvous_.take_number(m))
-      begins = co_await rendezvous_.number() && !op.cancel_requested;
-    if (begins && op.rendezvous) rendezvous_.expose(m);
-  }
-  if (!begins) {
+  if (answered) {
+    m = *answered;
+    m.lent = false;
+    rendezvous_.move_to(m);
+  } else {
+    const bool answers = op.request.mode == send_mode::answer;
+    if (!has_turn && !co_await order_.acquire(&op, answers)) co_return finish(op, status_early(op));
+    order_.note_holder(op);
+    while (!op.begun && !writer_->flow().can_begin_message(answers) && may_begin(op)) {
+      if (answers || !order_.has_answers()) {
+        co_await writer_->space();
+      } else {
+        if (!co_await order_.let_answers_go(op)) co_return finish(op, status_early(op));
+        order_.note_holder(op);
+      }
+    }
+
+    bool begins = may_begin(op);
+    if (begins && !op.begun) {
+      m.starved = plan(op);
+      const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
+      while (begins && needs_answer && !rendezvous_.take_number(m))
+        begins = co_await rendezvous_.number() && !op.cancel_requested;
+      if (begins && op.rendezvous) rendezvous_.expose(m);
+    }
+    if (!begins) {
+      order_.release();
+      co_return finish(op, status_early(op));
+    }
+
+    // A link that has failed is reported soon, with the reason: the peer may have left in good
+    // order.
+    post pushed = post::failed;
+    while (connection_->is_open() && (pushed = push_eager(op)) != post::done)
+      if (!co_await writer_->space() || (op.cancel_requested && !op.begun)) break;
+    const bool taken_back = pushed != post::done && connection_->is_open();
     order_.release();
-    co_return finish(op, status_early(op));
+    if (pushed != post::done) co_return finish(m, taken_back ? errc::stopped : status_after(m));
+    if (op.id == 0) co_return finish(op, errc::ok);
+
+    writer_->wake_peer();
+    if (op.request.mode == send_mode::loan) static_cast<loan_block&>(op).hand_over(errc::ok);
+    if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
   }
-
-  // A link that has failed is reported soon, with the reason: the peer may have left in good order.
-  post pushed = post::failed;
-  while (connection_->is_open() && (pushed = push_eager(op)) != post::done)
-    if (!co_await writer_->space() || (op.cancel_requested && !op.begun)) break;
-  const bool taken_back = pushed != post::done && connection_->is_open();
-  order_.release();
-  if (pushed != post::done) co_return finish(m, taken_back ? errc::stopped : status_after(m));
-  if (op.id == 0) co_return finish(op, errc::ok);
-
-  writer_->wake_peer();
-  if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
   const frame_kind answer = co_await rendezvous_.answer_to(m);
   note_answer(m, answer);
   if (answer != frame_kind::cts || !op.rendezvous) co_return finish(m, status_of(answer));
@@ -159,6 +170,7 @@ errc sender::status_of(frame_kind answer) const noexcept {
 void sender::finish(send_operation& op, errc status) noexcept {
   --under_way_;
   if (status == errc::ok) count(op);
+  if (op.request.mode == send_mode::loan) return static_cast<loan_block&>(op).finish(status);
   services_->engine.end(op, status);
 }
 
@@ -199,6 +211,9 @@ void sender::fail() noexcept {
   order_.fail();
   writer_->resume_all(false);
   rendezvous_.fail();
+  rendezvous_.for_each([this](outbound_message& m) {
+    if (m.lent) finish(m, connection_->why());
+  });
 }
 
 }  // namespace weft::proto

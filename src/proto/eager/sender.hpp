@@ -16,6 +16,8 @@
 
 namespace weft::proto {
 
+struct loan_block;
+
 /// Sends messages: eager frames in order (send_eager.cpp); a coroutine (send_message.cpp) sends
 /// messages that have to wait for their turn, credit, space or an answer. Part of a peer. Progress
 /// lock held only.
@@ -30,6 +32,8 @@ class sender {
   void cancel(send_operation& op) noexcept;
   /// The largest message that always goes in one frame, in bytes; 0: there is no link yet.
   std::size_t small_limit() const noexcept { return small_limit_; }
+  /// An answer of the peer to one of this side's messages. \return false: no correct peer sends it
+  bool on_answer(frame_kind kind, const frame_extension& x) noexcept;
   /// Whether a message has begun, or waits for its turn, and has not ended.
   bool any_under_way() const noexcept { return under_way_ != 0; }
   /// Every later message is asked whether it may begin: none takes the short path.
@@ -65,7 +69,11 @@ class sender {
   transports::post push_eager(send_operation& op) noexcept;
   void fill_first(const send_operation& op, frame_header& h, frame_extension& x) const noexcept;
   void begin(send_operation& op, bool has_turn) noexcept;
-  protocol_coroutine send_message(send_operation& op, bool has_turn) noexcept;
+  protocol_coroutine send_message(send_operation& op, bool has_turn,
+                                  outbound_message* answered = nullptr) noexcept;
+  bool lends(const send_operation& op) const noexcept;
+  bool lend(loan_block& b) noexcept;
+  bool on_answer_to_loan(outbound_message& m, frame_kind kind, const frame_extension& x) noexcept;
   protocol_coroutine send_signal(send_operation& op) noexcept;
   void count(const send_operation& op) noexcept;
   void finish(send_operation& op, errc status) noexcept;

@@ -61,6 +61,10 @@ inline constexpr std::uint8_t starved =
 inline constexpr std::uint8_t eager_ends =
     0x02;  ///< on eager, rts, more: the part that was not requested ends here
 
+inline constexpr std::uint8_t lends =
+    0x04;  ///< on rts: the receiver may keep the data where it can be read, unchanged, as long as
+           ///< it holds the fin_ack back
+
 // On access to memory.
 inline constexpr std::uint8_t access_ends = 0x01;      ///< on put, got: the last of its frames
 inline constexpr std::uint8_t access_notifies = 0x02;  ///< on the last put: third word = the word

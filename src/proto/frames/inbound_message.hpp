@@ -108,6 +108,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   bool is_signal = false;         ///< it holds no credit: the receiver counts it
   bool is_call = false;           ///< unexpected, for the call table instead of a receive
   bool placing = false;           ///< the transport knows where its next frame belongs
+  bool lent = false;              ///< may be read where it lies
 
   bool whole() const noexcept { return arrived == total; }
   /// All bytes that the peer sends without a request are here.
@@ -135,7 +136,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     is_call = false;
     waits_in = nullptr;
     measured = claimed = is_signal = expected = stopping = told = placing = used = false;
-    cancel_came = false;
+    cancel_came = lent = false;
   }
 
   /// Whether `n` bytes may come in this form: null exactly if they were to lie where `place` said.
@@ -199,6 +200,12 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     if (stored) copy_in(into, stored, std::min(arrived, room));
     stored = nullptr;
     allocated.reset();
+  }
+
+  /// The receive of a matched message has got its memory; nothing has come yet.
+  void remake_room() noexcept {
+    into = transports::scatter(receive->into.parts());
+    room = receive->into.size();
   }
 
   /// Whether all that has come of a matched message is in its receive's buffers, and no more.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/messenger/messenger.hpp"
 
+#include <memory>
 #include <utility>
 
+#include "proto/loans/lent_source.hpp"
 #include "proto/messenger/message_errors.hpp"
 
 namespace weft::proto {
@@ -19,12 +21,19 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       regions_(services_, settings_.secret),
       groups_(services_, peers_),
       upkeep_(services_, tables_),
-      peers_(services_, tables_) {}
+      peers_(services_, tables_) {
+  services_.lent = std::make_shared<lent_home>(e);
+}
 
 messenger::~messenger() {
-  const runtime::engine::holder hold(engine_);
-  close_all();
+  {
+    const runtime::engine::holder hold(engine_);
+    close_all();
+  }
+  close_views();
 }
+
+void messenger::close_views() noexcept { services_.lent->close(); }
 
 metrics messenger::snapshot() const {
   const runtime::engine::holder hold(engine_);

@@ -84,6 +84,9 @@ class messenger {
   void fail_unconnected() noexcept;
   /// Ends all operations with all peers. Later ones end at once.
   void close_all() noexcept;
+  /// After that, and without the progress lock: views of loans that are left report their end
+  /// nowhere.
+  void close_views() noexcept;
 
  private:
   runtime::engine& engine_;

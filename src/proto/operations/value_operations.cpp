@@ -2,6 +2,7 @@
 // Receives of values: what their messages must be like.
 #include <fmt/format.h>
 
+#include <weft/operations/loans.hpp>
 #include <weft/operations/values.hpp>
 
 #include "proto/messenger/message_errors.hpp"
@@ -34,9 +35,13 @@ bool sized_recv_operation::start() noexcept {
   return true;
 }
 
-errc sized_recv_operation::make_room(std::size_t size) noexcept {
+errc sized_recv_operation::refusal(std::size_t size) const noexcept {
   if (size % to_.element != 0) return errc::protocol_error;
-  if (size > to_.limit.bytes) return errc::truncated;
+  return size > to_.limit.bytes ? errc::truncated : errc::ok;
+}
+
+errc sized_recv_operation::make_room(std::size_t size) noexcept {
+  if (const errc why = refusal(size); why != errc::ok) return why;
   mutable_buffer bytes;
   if (!to_.resize(to_.container, size / to_.element, bytes)) return errc::out_of_memory;
   into = bytes;
@@ -45,6 +50,7 @@ errc sized_recv_operation::make_room(std::size_t size) noexcept {
 
 /// A short message may have gone to the beginning of the memory that was there.
 void sized_recv_operation::settle() noexcept {
+  if (view && view->in_place()) return;
   if (status == errc::ok && got.size != into.size()) status = make_room(got.size);
 }
 

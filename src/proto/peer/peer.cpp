@@ -66,7 +66,7 @@ bool peer::take(const frame_header& h, const frame_extension* x, const std::byte
     case frame_kind::fin_ack:
     case frame_kind::matched:
     case frame_kind::cancelled:
-      return x && sender_.rendezvous().on_answer(kind, *x);
+      return x && sender_.on_answer(kind, *x);
     case frame_kind::stop_data:
       if (x) sender_.rendezvous().on_stop_data(*x);
       return x != nullptr;

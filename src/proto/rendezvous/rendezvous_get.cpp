@@ -22,7 +22,8 @@ using transports::post;
 void rendezvous_sender::expose(outbound_message& m) noexcept {
   transports::link& link = *connection_->link();
   if (m.op->request.data.single() &&
-      offers_read(services_->settings.rendezvous, link.prefers_put(m.op->size)))
+      (m.op->request.mode == detail::send_mode::loan ||
+       offers_read(services_->settings.rendezvous, link.prefers_put(m.op->size))))
     m.exposed = link.expose(m.op->request.data.front());
 }
 

@@ -22,6 +22,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
     writer_->send_control(frame_kind::fin_ack, m.sender_id);
     return receiver_->finish(m);
   }
+  if (m.receive && m.receive->view && std::exchange(m.lent, false) && take_view(m)) return;
   // Fragments could overtake the beginning, and their place depends on the bytes before.
   if (connection_->several() && !m.eager_done) return;
   payload_scheme scheme = choose(m);

@@ -12,6 +12,7 @@
 
 namespace weft::proto {
 
+class lent_source;
 class receiver;
 enum class payload_scheme : std::uint8_t;
 
@@ -84,6 +85,9 @@ class rendezvous_receiver {
   void wait_for_link(inbound_message& m) noexcept;
   void fetch_all_waiting() noexcept;
   bool get(inbound_message& m) noexcept;
+  bool take_view(inbound_message& m) noexcept;
+  bool view(const inbound_message& m, detail::lent_memory& to) noexcept;
+  void forget_viewed() noexcept;
   void has_read(inbound_message& m) noexcept;
   std::uint64_t expect(inbound_message& m) noexcept;
 
@@ -95,11 +99,13 @@ class rendezvous_receiver {
   id_table<inbound_message> reads_;           // messages whose rest the link is reading
   inbound_message* first_waiting_ = nullptr;  // messages to request or read when the link can
   inbound_message* last_waiting_ = nullptr;
+  lent_source* viewed_ = nullptr;  // the memory of which the last view was made
   detail::time_point last_end_{};  // of a payload with a measured scheme
 };
 
 template <class Drop>
 void rendezvous_receiver::fail(Drop drop) noexcept {
+  forget_viewed();
   asked_.erase_if([&](inbound_message& m) {
     m.id = 0;
     drop(m);

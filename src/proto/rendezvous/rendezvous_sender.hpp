@@ -4,33 +4,13 @@
 
 #include <coroutine>
 #include <cstdint>
-#include <optional>
-
-#include <weft/operations/messages.hpp>
 
 #include "proto/connection/frame_writer.hpp"
+#include "proto/frames/outbound_message.hpp"
 #include "proto/support/id_table.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
 namespace weft::proto {
-
-/// The sender's side of one message that waits for an answer. Lives in the frame of its coroutine.
-struct outbound_message {
-  send_operation* op;
-  std::coroutine_handle<> waiting = {};  ///< for the answer, or for the link's copy
-  frame_kind answer{};                   ///< zero until it has come
-  frame_extension extension{};           ///< of the answer
-  bool stop_data = false;  ///< the receiver, having requested the rest, wants no more of it
-
-  bool starved = false;  ///< with more credit more bytes would have gone at once
-  std::optional<remote_address> exposed = {};  ///< where the receiver can read the message
-  bool putting = false;                        ///< the link is writing the rest
-  bool written = false;                        ///< result of that write
-  bool told = false;  ///< the receiver has been told of the write, or will be, behind it
-
-  /// The receiver's number of the message, after a cts.
-  std::uint64_t receiver_id() const noexcept { return extension.b; }
-};
 
 /// Rendezvous and synchronous sends to one peer: their numbers, the answers to them, and the three
 /// payload schemes, each with a file of its own: rendezvous_get.cpp, rendezvous_put.cpp,
@@ -49,6 +29,10 @@ class rendezvous_sender {
   /// Resumes all that wait for a number, because one of them was stopped.
   void resume_numbers() noexcept { numbers_.resume_all(true); }
   outbound_message& operator[](local_id id) const noexcept { return *messages_.find(id); }
+  /// Null: no message has that number.
+  outbound_message* find(std::uint64_t id) const noexcept { return messages_.find(id); }
+  /// The message with that number lies there from now on.
+  void move_to(outbound_message& m) noexcept { messages_.replace(m.op->id, m); }
   /// The message has ended: its number is free. \return whether it had one; if so, call
   /// `number_freed` next
   bool end(outbound_message& m) noexcept;
@@ -59,6 +43,11 @@ class rendezvous_sender {
   /// Calls `act` for each message that has a number.
   template <class Action>
   void for_each(Action act) const {
+    messages_.for_each(act);
+  }
+  /// The same; `act` may end messages.
+  template <class Action>
+  void for_each(Action act) {
     messages_.for_each(act);
   }
 

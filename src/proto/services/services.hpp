@@ -2,6 +2,8 @@
 // What the parts of the protocols share.
 #pragma once
 
+#include <memory>
+
 #include <weft/metrics.hpp>
 
 #include "proto/services/messenger_settings.hpp"
@@ -11,6 +13,7 @@
 
 namespace weft::proto {
 
+class lent_home;
 class match_table;
 class scheme_cost_table;
 class unexpected_memory;
@@ -30,9 +33,10 @@ struct protocol_services {
   proto::upkeep& upkeep;
 
   // Only the messenger changes these.
-  bool sends_shortly = true;  ///< messages may leave by the short path
-  bool posts_shortly = true;  ///< receives may be posted by the short path
-  bool ending = false;        ///< what has been accepted or is owed goes on, and nothing new begins
+  bool sends_shortly = true;             ///< messages may leave by the short path
+  bool posts_shortly = true;             ///< receives may be posted by the short path
+  std::shared_ptr<lent_home> lent = {};  ///< for views of loans; null: loans are copied
+  bool ending = false;  ///< what has been accepted or is owed goes on, and nothing new begins
 };
 
 }  // namespace weft::proto

@@ -63,6 +63,13 @@ unique_fd make_memory_file(const char* name, std::size_t size) {
   return file;
 }
 
+mapping map_private(std::size_t size) {
+  void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) fail("mmap of memory");
+  return {at, size};
+}
+
 mapping map_own(const unique_fd& file, std::size_t size) {
   return map(file, size, PROT_READ | PROT_WRITE);
 }

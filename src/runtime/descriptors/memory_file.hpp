@@ -45,6 +45,10 @@ class mapping {
 /// \throws weft::error (system) naming the call and the cure
 unique_fd make_memory_file(const char* name, std::size_t size);
 
+/// Zeroed memory of this process alone; pages are allocated when they are touched.
+/// \throws weft::error (system)
+mapping map_private(std::size_t size);
+
 /// Maps memory that this process made, readable and writable.
 mapping map_own(const unique_fd& file, std::size_t size);
 

@@ -62,6 +62,19 @@ post fake_link::get(scatter into, remote_address from, std::size_t size,
   return begin(t);
 }
 
+peer_view fake_link::view(remote_address from, std::size_t size) noexcept {
+  const auto held = transport_.world_.lock();
+  wire::transfer t;
+  t.at = from;
+  t.size = size;
+  if (!transport_.manner_.views || wire_->broken || transport_.dead_) return {};
+  const wire::place* const p = transport_.world_.find(*wire_, t);
+  if (!p) return {};
+  // The memory is the test's, and outlives everything in the world.
+  static const std::shared_ptr<const void> kept = std::make_shared<int>();
+  return {p->at + from.offset, &kept};
+}
+
 post fake_link::put(gather data, remote_address to, std::size_t size,
                     std::uint64_t cookie) noexcept {
   const auto held = transport_.world_.lock();

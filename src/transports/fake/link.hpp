@@ -30,6 +30,7 @@ class fake_link final : public link {
   // All nodes share the test's address space, so a peer's memory can be copied directly.
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
+  peer_view view(remote_address from, std::size_t size) noexcept override;
   preference prefers_get(remote_address, std::size_t) const noexcept override {
     const manner& how = transport_.manner_;
     if (how.memory == memory::hidden) return preference::no;

@@ -17,6 +17,7 @@ fake_transport::fake_transport(world& where, node n, runtime::engine& e, const m
               .max_payload = how.max_payload,
               .fragment = how.fragment,
               .announced_beyond = how.announced_beyond,
+              .shares_memory = how.views,
               .fails_in_order = how.fails_in_order,
               .chains_fin = how.chains,
               .measures_payloads = how.measures} {

@@ -43,6 +43,7 @@ struct manner {
   bool prefers_put = false;     ///< rather than `get` and frames
   bool measures = false;        ///< whether `get` or frames are better is to be measured
   bool fails_in_order = false;  ///< a `put` that fails cuts the connection
+  bool views = false;           ///< shares memory: `view` reads what the peer exposes in place
   bool chains = false;          ///< frames can be chained to `get` and `put`, and are by default
 };
 

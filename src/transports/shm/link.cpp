@@ -184,6 +184,10 @@ preference ring_link::prefers_get(remote_address from, std::size_t size) const n
   return pair_.prefers_get(from, size);
 }
 
+peer_view ring_link::view(remote_address from, std::size_t size) noexcept {
+  return pair_.view(from, size);
+}
+
 std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
   const std::optional<remote_address> at = pair_.expose(data);
   if (at && at->region == 0) remember(data);

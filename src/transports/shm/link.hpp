@@ -29,6 +29,7 @@ class alignas(line) ring_link final : public link {
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
   preference prefers_get(remote_address from, std::size_t size) const noexcept override;
+  peer_view view(remote_address from, std::size_t size) noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;

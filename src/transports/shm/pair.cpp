@@ -268,6 +268,13 @@ bool pair::write(std::uint64_t to, std::uint64_t from, std::size_t size) const n
          runtime::write_foreign(who_.pid, to, reinterpret_cast<const void*>(from), size) == 0;
 }
 
+/// Only of a region: an address in the peer's process says nothing here.
+peer_view pair::view(remote_address from, std::size_t size) noexcept {
+  if (from.region == 0) return {};
+  const peer_view there = peer_regions_.view(from, size);
+  return there.at && is_still_there() ? there : peer_view{};
+}
+
 std::optional<remote_address> pair::expose(const_buffer data) noexcept {
   const copy_method way = owner_.shm_copy();
   own_regions& regions = owner_.regions();

@@ -46,6 +46,7 @@ class alignas(line) pair {
   /// No chunk of a shared copy is written by the peer from now on.
   void end_share() noexcept;
   preference prefers_get(remote_address from, std::size_t size) const noexcept;
+  peer_view view(remote_address from, std::size_t size) noexcept;
   std::optional<remote_address> expose(const_buffer data) noexcept;
   /// A region of this process was freed.
   void hide(std::uint64_t place) noexcept { shown_regions_.hide(place, who_.tell); }

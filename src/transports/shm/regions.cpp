@@ -13,6 +13,10 @@ namespace weft::transports::shm {
 
 namespace {
 
+/// Bytes between two ranges that are known to be written, at most, that are looked at to make them
+/// one.
+constexpr std::uint64_t widest_gap = std::uint64_t{16} << 20;
+
 /// \return also true if the kernel does not tell
 bool has_all_pages(const std::byte* at, std::size_t size) noexcept {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -180,19 +184,20 @@ void peer_regions::learn(const region_note& note, wireup_message p) noexcept {
   const auto known = mapped_.find(note.number);
   if (note.kind == note_kind::gone) {
     if (known == mapped_.end() || known->second.generation != note.generation) return;
-    bytes_ -= known->second.memory.size();
     mapped_.erase(known);
     return;
   }
   if (p.fds.size() != 1 || !runtime::is_sealed_for_readers(p.fds[0])) return;
   const std::size_t size = runtime::size_of(p.fds[0]);
-  const std::size_t others = bytes_ - (known == mapped_.end() ? 0 : known->second.memory.size());
-  if (size > most_shown_bytes - others) return;
   if (known == mapped_.end() && mapped_.size() == most_shown_regions) return;
   try {
-    mapped_.insert_or_assign(note.number,
-                             seen{note.generation, runtime::map_from_peer(p.fds[0], size, false)});
-    bytes_ = others + size;
+    if (!bytes_) bytes_ = std::make_shared<std::atomic<std::size_t>>(0);
+    const std::size_t all = bytes_->load(std::memory_order_relaxed);
+    const std::size_t others = all - (known == mapped_.end() ? 0 : known->second.memory->size());
+    if (others > most_shown_bytes || size > most_shown_bytes - others) return;
+    auto mapped = std::make_shared<counted>(runtime::map_from_peer(p.fds[0], size, false), bytes_);
+    seen now{note.generation, mapped, &mapped->memory};
+    mapped_.insert_or_assign(note.number, std::move(now));
     // The mapping holds the memory: closing the descriptor frees nothing and cannot block.
     ::close(p.fds[0].release());
   } catch (const std::exception&) {
@@ -210,7 +215,7 @@ const std::byte* peer_regions::find(remote_address from, std::size_t size) const
   const std::uint64_t offset = region_name::offset_of(from);
   if (it == mapped_.end() || it->second.generation != region_name::generation_of(from))
     return nullptr;
-  const runtime::mapping& m = it->second.memory;
+  const runtime::mapping& m = *it->second.memory;
   if (offset > m.size() || size > m.size() - offset) return nullptr;
   return static_cast<const std::byte*>(m.get()) + offset;
 }
@@ -222,10 +227,28 @@ const std::byte* peer_regions::find_written(remote_address from, std::size_t siz
   const std::uint64_t begin = region_name::offset_of(from), end = begin + size;
   if (begin >= region.written_from && end <= region.written_to) return at;
   if (!has_all_pages(at, size)) return nullptr;
-  const bool touches = begin <= region.written_to && end >= region.written_from;
-  region.written_from = touches ? std::min(begin, region.written_from) : begin;
-  region.written_to = touches ? std::max(end, region.written_to) : end;
+  const bool known = region.written_to != 0;
+  const std::uint64_t all_from = known ? std::min(begin, region.written_from) : begin;
+  const std::uint64_t all_to = std::max(end, region.written_to);
+  // Between the two: blocks of a pool, most of which have been written.
+  const std::uint64_t gap_from = std::min(end, region.written_to);
+  const std::uint64_t gap_to = std::max(begin, region.written_from);
+  if (known && gap_to > gap_from &&
+      (gap_to - gap_from > widest_gap ||
+       !has_all_pages(at - begin + gap_from, gap_to - gap_from))) {
+    region.written_from = begin;
+    region.written_to = end;
+  } else {
+    region.written_from = all_from;
+    region.written_to = all_to;
+  }
   return at;
+}
+
+peer_view peer_regions::view(remote_address from, std::size_t size) noexcept {
+  const std::byte* const at = find_written(from, size);
+  if (!at) return {};
+  return {at, &mapped_.find(from.region)->second.owner};
 }
 
 }  // namespace weft::transports::shm

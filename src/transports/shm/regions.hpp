@@ -2,12 +2,14 @@
 // Regions from weft's own allocator: both sides map them, so one copy is enough.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "runtime/descriptors/memory_file.hpp"
 #include "transports/shm/wire.hpp"
@@ -108,14 +110,33 @@ class peer_regions {
   /// and keep it: a peer could have this process pay for all that it shows.
   const std::byte* find_written(remote_address from, std::size_t size) noexcept;
 
+  /// As find_written, of bytes that may be read for as long as the owner is kept: the region stays
+  /// mapped when the peer takes it back, or ends. Views of it do not need the progress lock to end.
+  peer_view view(remote_address from, std::size_t size) noexcept;
+
  private:
+  /// A mapping that is counted as long as anything reads there.
+  struct counted {
+    counted(runtime::mapping m, std::shared_ptr<std::atomic<std::size_t>> all) noexcept
+        : memory(std::move(m)), bytes(std::move(all)) {
+      bytes->fetch_add(memory.size(), std::memory_order_relaxed);
+    }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted() { bytes->fetch_sub(memory.size(), std::memory_order_relaxed); }
+
+    const runtime::mapping memory;
+    const std::shared_ptr<std::atomic<std::size_t>> bytes;
+  };
   struct seen {
     std::uint8_t generation = 0;
-    runtime::mapping memory;
+    std::shared_ptr<const void> owner;  // of a `counted`
+    const runtime::mapping* memory = nullptr;
     std::uint64_t written_from = 0, written_to = 0;  // known to be: its seals keep them so
   };
   std::map<std::uint16_t, seen> mapped_;
-  std::size_t bytes_ = 0;  // in all
+  // Mapped in all, also of regions that the peer has taken back and that are still read.
+  std::shared_ptr<std::atomic<std::size_t>> bytes_;
   std::uint32_t notes_ = 0, told_ = 0;
 };
 

@@ -230,3 +230,49 @@ TEST_CASE("shm transfers: the kernel copies more than 2 GiB", "[.soak]") {
   CHECK(t.b.peer.transferred.at(3));
   CHECK(into.back() == std::byte{0});
 }
+
+TEST_CASE("shm regions: a view reads in place, only what is there and written") {
+  two t;
+  const std::span<std::byte> memory = t.a.transport.regions().allocate(4 * page);
+  memory[0] = memory[page] = std::byte{7};
+  const auto at = t.a.out->expose(memory);
+  REQUIRE(at);
+  CHECK(t.b.out->view(*at, page).at == nullptr);  // not shown yet
+  t.take_notes();
+  const peer_view seen = t.b.out->view(*at, 2 * page);
+  REQUIRE(seen.at);
+  CHECK(seen.at[page] == std::byte{7});
+  memory[page] = std::byte{8};
+  CHECK(seen.at[page] == std::byte{8});
+  CHECK(t.b.out->view({at->region, at->offset + page}, page).at == seen.at + page);
+
+  CHECK(t.b.out->view(*at, 2 * page + 1).at == nullptr);  // a page that was never written
+  memory[2 * page] = memory[3 * page] = std::byte{9};
+  CHECK(t.b.out->view(*at, 4 * page).at);
+  CHECK(t.b.out->view(*at, 4 * page + 1).at == nullptr);
+  CHECK(t.b.out->view({at->region, at->offset + 4 * page + 1}, 0).at == nullptr);
+  CHECK(t.b.out->view({at->region, at->offset + page}, ~std::size_t{0}).at == nullptr);
+  CHECK(t.b.out->view({static_cast<std::uint16_t>(at->region + 1), at->offset}, 1).at == nullptr);
+  CHECK(t.b.out->view({0, reinterpret_cast<std::uintptr_t>(memory.data())}, 1).at == nullptr);
+}
+
+TEST_CASE("shm regions: what is kept stays mapped when the peer takes it back") {
+  std::shared_ptr<const void> kept;
+  const std::byte* there = nullptr;
+  {
+    two t;
+    const std::span<std::byte> memory = t.a.transport.regions().allocate(page);
+    memory[5] = std::byte{7};
+    const auto at = t.a.out->expose(memory);
+    t.take_notes();
+    const peer_view seen = t.b.out->view(*at, page);
+    REQUIRE(seen.at);
+    kept = *seen.keeps;
+    there = seen.at;
+    t.a.transport.deallocate(memory);
+    t.take_notes();
+    CHECK(t.b.out->view(*at, page).at == nullptr);
+    CHECK(there[5] == std::byte{7});
+  }
+  CHECK(there[5] == std::byte{7});
+}
