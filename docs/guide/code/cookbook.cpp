@@ -86,6 +86,25 @@ task<int> first_prime_after(endpoint owner, int least) {
 }
 // [end]
 
+// [lines on a stream]
+task<std::string> ask_in_lines(stream& s, std::string question) {
+  question += "\n";
+  co_await s.write(std::as_bytes(std::span(question)));
+  std::string answer = co_await s.read_until("\n", at_most{4096});
+  auto digits = co_await s.read_value<std::vector<int>>();  // behind the line
+  co_return answer + std::to_string(digits.size());
+}
+
+task<void> answer_in_lines(stream& s) {
+  std::string line;  // keeps its memory
+  co_await s.read_until(line, "\n");
+  line += ", of which the digits are:\n";
+  co_await s.write(std::as_bytes(std::span(line)));
+  std::vector<int> digits{4, 2};
+  co_await s.write_value(digits);
+}
+// [end]
+
 // [share a counter]
 task<std::uint64_t> next_number(endpoint owner, remote_region_of<std::uint64_t> counter) {
   co_return co_await owner.fetch_add(counter,
@@ -243,6 +262,10 @@ task<void> first_rank(context& ctx) {
   co_await peer.send_value(where, address);
   endpoint client = co_await wait_for_client(ctx, address);
   std::printf("from a client: %d\n", co_await client.recv_value<int>(jobs));
+  stream lines(peer, 1);
+  co_await answer_in_lines(lines);
+  lines.close();
+  co_await lines.closed();
   co_await until_signal(end, world.barrier());
   std::printf("sum of the living: %d\n", co_await sum_of_the_living(world, 1));
 }
@@ -271,6 +294,11 @@ task<void> second_rank(context& ctx) {
   endpoint service = co_await reach_service(ctx, address);
   co_await service.send_value(jobs, 42);
   if (co_await first_prime_after(peer, 1000) != 1009) throw std::runtime_error("another prime");
+  stream lines(peer, 1);
+  if (co_await ask_in_lines(lines, "42") != "42, of which the digits are:2")
+    throw std::runtime_error("another line");
+  lines.close();
+  co_await lines.closed();
   co_await world.barrier();
   co_await sum_of_the_living(world, 2);
 }
