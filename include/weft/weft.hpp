@@ -31,6 +31,7 @@
 #include <weft/options.hpp>
 #include <weft/region.hpp>
 #include <weft/region_of.hpp>
+#include <weft/remote_channel.hpp>
 #include <weft/run.hpp>
 #include <weft/run_main.hpp>
 #include <weft/shared_flags.hpp>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -102,6 +103,22 @@ task<void> answer_in_lines(stream& s) {
   co_await s.write(std::as_bytes(std::span(line)));
   std::vector<int> digits{4, 2};
   co_await s.write_value(digits);
+}
+// [end]
+
+// [channel between processes]
+task<void> feed(context& ctx, endpoint worker) {
+  remote_sender<std::string> texts(ctx, worker, 2, 16);  // number 2, at most 16 not taken
+  for (const char* text : {"warp", "weft", "shed"}) co_await texts.send(text);
+  texts.close();
+  co_await texts.closed();  // all of them are there
+}
+
+task<std::size_t> consume(context& ctx, endpoint feeder) {
+  remote_receiver<std::string> texts(ctx, feeder, 2, 16);
+  std::size_t characters = 0;
+  while (std::optional<std::string> text = co_await texts.receive()) characters += text->size();
+  co_return characters;
 }
 // [end]
 
@@ -266,6 +283,7 @@ task<void> first_rank(context& ctx) {
   co_await answer_in_lines(lines);
   lines.close();
   co_await lines.closed();
+  if (co_await consume(ctx, peer) != 12) throw std::runtime_error("other texts");
   co_await until_signal(end, world.barrier());
   std::printf("sum of the living: %d\n", co_await sum_of_the_living(world, 1));
 }
@@ -299,6 +317,7 @@ task<void> second_rank(context& ctx) {
     throw std::runtime_error("another line");
   lines.close();
   co_await lines.closed();
+  co_await feed(ctx, peer);
   co_await world.barrier();
   co_await sum_of_the_living(world, 2);
 }
