@@ -15,6 +15,7 @@
 #include <weft/coro/mutex.hpp>
 #include <weft/coro/pool.hpp>
 #include <weft/coro/resume_on.hpp>
+#include <weft/coro/retry.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/semaphore.hpp>
 #include <weft/coro/task.hpp>

@@ -226,11 +226,8 @@ task<endpoint> wait_for_client(context& ctx, std::string address) {
 }
 
 task<endpoint> reach_service(context& ctx, std::string address) {
-  for (;;) {
-    result<endpoint> service = co_await as_result(ctx.connect(address));
-    if (service.code() != errc::refused) co_return service.value();
-    co_await sleep_for(10ms);  // it does not listen yet
-  }
+  retry_policy patience{.attempts = 100, .retriable = is_transient_or_refused};
+  co_return co_await with_retry(patience, [&] { return ctx.connect(address); });
 }
 // [end]
 
