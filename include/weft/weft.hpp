@@ -30,6 +30,7 @@
 #include <weft/memory.hpp>
 #include <weft/message.hpp>
 #include <weft/options.hpp>
+#include <weft/reconnecting_endpoint.hpp>
 #include <weft/region.hpp>
 #include <weft/region_of.hpp>
 #include <weft/remote_channel.hpp>
