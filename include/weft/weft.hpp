@@ -15,6 +15,7 @@
 #include <weft/coro/mutex.hpp>
 #include <weft/coro/pool.hpp>
 #include <weft/coro/resume_on.hpp>
+#include <weft/coro/retry.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/semaphore.hpp>
 #include <weft/coro/task.hpp>
@@ -30,8 +31,10 @@
 #include <weft/memory.hpp>
 #include <weft/message.hpp>
 #include <weft/options.hpp>
+#include <weft/reconnecting_endpoint.hpp>
 #include <weft/region.hpp>
 #include <weft/region_of.hpp>
+#include <weft/remote_channel.hpp>
 #include <weft/run.hpp>
 #include <weft/run_main.hpp>
 #include <weft/shared_flags.hpp>

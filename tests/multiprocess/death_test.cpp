@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -227,6 +228,44 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
   CHECK(names_in_shared_memory() == shared_before);
   CHECK(sockets_named(name) == 0);
   CHECK(sockets_named(other_name) == 0);
+}
+
+TEST_CASE("death: a remote channel gives what has come, and then both its ends are lost") {
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
+  CAPTURE(transport);
+  talker victim("channel", base_name(), transport);
+  options o;
+  o.transports = {transport};
+  context ctx(o);
+  struct outcome {
+    int received = 0;
+    ends failures;
+  };
+  const auto main = [](context& here, talker& t, outcome& seen) -> task<void> {
+    endpoint peer = co_await t.meet(here);
+    remote_receiver<std::vector<int>> from(here, peer, 1, 8);
+    remote_sender<int> to(here, peer, 2, 1);  // the victim has no such channel
+    co_await to.send(1);
+    while (from.size() != 8) co_await sleep_for(std::chrono::milliseconds(1));
+    t.kill();
+    const result<void> waited = co_await as_result(to.send(2));
+    const result<void> closed = co_await as_result(to.closed());
+    co_await peer.closed();
+    for (;;) {
+      auto value = co_await as_result(from.receive());
+      if (!value) {
+        seen.failures = {waited.code(), closed.code(), value.code()};
+        co_return;
+      }
+      const std::optional<std::vector<int>> some = std::move(value).value();
+      if (!some || *some != std::vector<int>(1000, seen.received)) co_return;
+      ++seen.received;
+    }
+  };
+  outcome seen;
+  run(ctx, main(ctx, victim, seen));
+  CHECK(seen.received == 8);
+  CHECK(seen.failures == ends{errc::peer_lost, errc::peer_lost, errc::peer_lost});
 }
 
 TEST_CASE("death: a process that leaves in good order has closed") {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -98,6 +99,41 @@ task<int> first_prime_after(endpoint owner, int least) {
   while (int* prime = co_await all.next())
     if (*prime > least) co_return *prime;  // the generator ends, and stops the handler
   throw std::runtime_error("no such prime");
+}
+// [end]
+
+// [lines on a stream]
+task<std::string> ask_in_lines(stream& s, std::string question) {
+  question += "\n";
+  co_await s.write(std::as_bytes(std::span(question)));
+  std::string answer = co_await s.read_until("\n", at_most{4096});
+  auto digits = co_await s.read_value<std::vector<int>>();  // behind the line
+  co_return answer + std::to_string(digits.size());
+}
+
+task<void> answer_in_lines(stream& s) {
+  std::string line;  // keeps its memory
+  co_await s.read_until(line, "\n");
+  line += ", of which the digits are:\n";
+  co_await s.write(std::as_bytes(std::span(line)));
+  std::vector<int> digits{4, 2};
+  co_await s.write_value(digits);
+}
+// [end]
+
+// [channel between processes]
+task<void> feed(context& ctx, endpoint worker) {
+  remote_sender<std::string> texts(ctx, worker, 2, 16);  // number 2, at most 16 not taken
+  for (const char* text : {"warp", "weft", "shed"}) co_await texts.send(text);
+  texts.close();
+  co_await texts.closed();  // all of them are there
+}
+
+task<std::size_t> consume(context& ctx, endpoint feeder) {
+  remote_receiver<std::string> texts(ctx, feeder, 2, 16);
+  std::size_t characters = 0;
+  while (std::optional<std::string> text = co_await texts.receive()) characters += text->size();
+  co_return characters;
 }
 // [end]
 
@@ -205,11 +241,8 @@ task<endpoint> wait_for_client(context& ctx, std::string address) {
 }
 
 task<endpoint> reach_service(context& ctx, std::string address) {
-  for (;;) {
-    result<endpoint> service = co_await as_result(ctx.connect(address));
-    if (service.code() != errc::refused) co_return service.value();
-    co_await sleep_for(10ms);  // it does not listen yet
-  }
+  retry_policy patience{.attempts = 100, .retriable = is_transient_or_refused};
+  co_return co_await with_retry(patience, [&] { return ctx.connect(address); });
 }
 // [end]
 
@@ -259,6 +292,11 @@ task<void> first_rank(context& ctx) {
   co_await peer.send_value(where, address);
   endpoint client = co_await wait_for_client(ctx, address);
   std::printf("from a client: %d\n", co_await client.recv_value<int>(jobs));
+  stream lines(peer, 1);
+  co_await answer_in_lines(lines);
+  lines.close();
+  co_await lines.closed();
+  if (co_await consume(ctx, peer) != 12) throw std::runtime_error("other texts");
   co_await until_signal(end, world.barrier());
   std::printf("sum of the living: %d\n", co_await sum_of_the_living(world, 1));
 }
@@ -288,6 +326,12 @@ task<void> second_rank(context& ctx) {
   endpoint service = co_await reach_service(ctx, address);
   co_await service.send_value(jobs, 42);
   if (co_await first_prime_after(peer, 1000) != 1009) throw std::runtime_error("another prime");
+  stream lines(peer, 1);
+  if (co_await ask_in_lines(lines, "42") != "42, of which the digits are:2")
+    throw std::runtime_error("another line");
+  lines.close();
+  co_await lines.closed();
+  co_await feed(ctx, peer);
   co_await world.barrier();
   co_await sum_of_the_living(world, 2);
 }

@@ -23,17 +23,19 @@ class stream_read_state : public operation {
   static constexpr std::size_t most_parts = 8;
 
   proto::stream* const stream;
-  const buffer_list<mutable_buffer> into;
-  std::size_t got = 0;     ///< bytes in the caller's memory
-  std::size_t direct = 0;  ///< bytes of `into` that `parts` cover
+  buffer_list<mutable_buffer> into;  ///< of a read ahead, set by the reader
+  const std::size_t least;           ///< the read waits for so many bytes
+  const std::size_t ahead;           ///< not 0: so many at most, into memory of the reader's own
+  std::size_t got = 0;               ///< bytes that have come
+  std::size_t direct = 0;            ///< bytes of `into`, behind `got`, that `parts` cover
   std::array<mutable_buffer, most_parts + 1> parts;
   std::optional<recv_operation> landing;
   bool cancel_requested = false;
 
  protected:
   stream_read_state(proto::stream* s, const buffer_list<mutable_buffer>& memory,
-                    complete_fn f) noexcept
-      : operation(f), stream(s), into(memory) {}
+                    std::size_t at_least, std::size_t fetched, complete_fn f) noexcept
+      : operation(f), stream(s), into(memory), least(at_least), ahead(fetched) {}
   ~stream_read_state() = default;
 };
 

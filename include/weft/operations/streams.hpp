@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stream::read, write and closed return, and the operations that are made of it, with the
-// functions that weft/operations/messages.hpp tells of. The memory of a read is not touched, and
-// that of a write stays unchanged, until the end.
+// What stream::read, read_exactly, write and closed return, and the operations that are made of it,
+// with the functions that weft/operations/messages.hpp tells of. The memory of a read is not
+// touched, and that of a write stays unchanged, until the end.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 namespace weft {
 
 class stream_read_operation;
+class stream_exact_operation;
 class stream_write_operation;
 class stream_closed_operation;
 
@@ -20,6 +21,14 @@ class stream_closed_operation;
 struct [[nodiscard]] stream_read_request {
   using value_type = std::size_t;
   using operation_type = stream_read_operation;
+  proto::stream* stream;
+  detail::buffer_list<mutable_buffer> into;
+};
+
+/// What `stream::read_exactly` returns.
+struct [[nodiscard]] stream_exact_request {
+  using value_type = void;
+  using operation_type = stream_exact_operation;
   proto::stream* stream;
   detail::buffer_list<mutable_buffer> into;
 };
@@ -43,12 +52,44 @@ struct [[nodiscard]] stream_closed_request {
 class stream_read_operation : public detail::stream_read_state {
  public:
   stream_read_operation(const stream_read_request& r, complete_fn f) noexcept
-      : stream_read_state(r.stream, r.into, f) {}
+      : stream_read_state(r.stream, r.into, 1, 0, f) {}
   bool start() noexcept;
   void cancel() noexcept;
   std::size_t take() const noexcept { return got; }
   std::string explain() const;
+
+ protected:
+  using stream_read_state::stream_read_state;
 };
+
+/// A read that fills its memory.
+class stream_exact_operation : public stream_read_operation {
+ public:
+  stream_exact_operation(const stream_exact_request& r, complete_fn f) noexcept
+      : stream_read_operation(r.stream, r.into, r.into.size(), 0, f) {}
+  void take() const noexcept {}
+  std::string explain() const;
+};
+
+namespace detail {
+
+class stream_fetch_operation;
+
+/// Reads ahead: as `stream::read`, into memory of the stream, from which later reads take it.
+struct [[nodiscard]] stream_fetch_request {
+  using value_type = std::size_t;
+  using operation_type = stream_fetch_operation;
+  proto::stream* stream;
+  std::size_t at_most;  ///< bytes, not 0
+};
+
+class stream_fetch_operation : public stream_read_operation {
+ public:
+  stream_fetch_operation(const stream_fetch_request& r, complete_fn f) noexcept
+      : stream_read_operation(r.stream, mutable_buffer{}, 1, r.at_most, f) {}
+};
+
+}  // namespace detail
 
 /// A write in flight. Ends when all bytes are the caller's again. The stream owns the sends that
 /// carry them.

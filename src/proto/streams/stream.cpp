@@ -164,6 +164,13 @@ std::string stream_read_operation::explain() const {
   return stream ? stream->explain(status, stream->reader().cause()) : proto::no_stream;
 }
 
+std::string stream_exact_operation::explain() const {
+  std::string why = stream_read_operation::explain();
+  if (stream && status != errc::invalid_argument)
+    why += fmt::format("; {} of {} bytes had come", got, least);
+  return why;
+}
+
 bool stream_write_operation::start() noexcept {
   return start_on(*this, [this](proto::stream& s) { return s.writer().start(*this); });
 }

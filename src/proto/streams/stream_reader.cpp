@@ -50,9 +50,19 @@ stream_reader::stream_reader(const protocol_services& services, stream& owner, s
       longest_(static_cast<std::uint32_t>(window / stream_pieces)),
       staging_(std::make_unique_for_overwrite<std::byte[]>(longest_)) {}
 
-errc stream_reader::status() const noexcept {
+errc stream_reader::fate() const noexcept {
   if (staged() != 0) return errc::ok;
   return ended_ || left_ ? errc::closed : failure_;
+}
+
+errc stream_reader::status() const noexcept { return ahead_.empty() || left_ ? fate() : errc::ok; }
+
+errc stream_reader::outcome(const read_operation& op) const noexcept {
+  if (op.got >= op.least) return errc::ok;
+  if (at_end() && op.least == 1) return errc::ok;
+  if (at_end()) return op.got == 0 ? errc::closed : errc::protocol_error;
+  const errc why = fate();
+  return why == errc::ok ? errc::stopped : why;
 }
 
 bool stream_reader::over() const noexcept {
@@ -145,6 +155,17 @@ std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
   return n - offset;
 }
 
+/// Takes bytes that were read ahead.
+std::size_t stream_reader::unread(const read_list& into) noexcept {
+  if (left_ || reading_) return 0;
+  const std::size_t n = std::min(ahead_.size(), into.size());
+  if (n == 0) return 0;
+  scatter rest(into.parts());
+  copy_in(rest, ahead_.bytes().data(), n);
+  ahead_.take(n);
+  return n;
+}
+
 std::size_t stream_reader::unstage(const read_list& into, std::size_t offset) noexcept {
   const std::size_t n = std::min(staged(), into.size() - offset);
   if (n == 0) return 0;
@@ -170,39 +191,49 @@ void stream_reader::land_in_staging() noexcept {
 bool stream_reader::start(read_operation& op) noexcept {
   op.got = 0;
   op.status = op.cancel_requested ? errc::stopped : reading_ ? errc::invalid_argument : errc::ok;
-  if (op.status != errc::ok || op.into.size() == 0) return true;
-  op.got = fill(op.into, 0, false);
-  op.status = outcome(op);
-  if (op.got != 0 || at_end() || op.status != errc::ok) return true;
-  if (own_in_flight_) {
-    reading_ = &op;
-    services_.engine.pending(op);
-    return false;
+  if (op.status != errc::ok) return true;
+  if (op.ahead != 0) {
+    op.into = ahead_.room(op.ahead);
+    if (op.into.size() == 0) op.status = errc::out_of_memory;
   }
-  std::size_t count = 0;
-  op.direct = lay_out(op.into, 0, {staging_.get(), longest_}, op.parts, count);
-  op.landing.emplace(recv_request{nullptr, &owner_.with(), tag{data_tag_},
-                                  std::span<const mutable_buffer>(op.parts.data(), count)},
-                     &never);
-  op.landing->on = this;
-  reading_ = &op;
-  if (!op.landing->start_held()) return false;
-  reading_ = nullptr;
-  op.got = landed(*op.landing, op.direct);
-  op.got += fill(op.into, op.got, false);
+  if (op.into.size() == 0) return true;
+  if (op.ahead == 0) op.got = unread(op.into);
+  if (!await_message(op)) return false;
   op.status = outcome(op);
+  if (op.ahead != 0) ahead_.filled(op.got);
   return true;
 }
 
-/// Ends the waiting read. \param counted the engine counts the read as pending, and not its landing
-void stream_reader::end_read(bool counted) noexcept {
+/// Reads what has come, and waits for more if the read needs it. \return true: it is over
+bool stream_reader::await_message(read_operation& op) noexcept {
+  for (;;) {
+    op.got += fill(op.into, op.got, false);
+    if (is_over(op) || op.cancel_requested) return true;
+    reading_ = &op;
+    if (own_in_flight_) {
+      services_.engine.pending(op);
+      return false;
+    }
+    std::size_t count = 0;
+    op.direct = lay_out(op.into, op.got, {staging_.get(), longest_}, op.parts, count);
+    op.landing.emplace(recv_request{nullptr, &owner_.with(), tag{data_tag_},
+                                    std::span<const mutable_buffer>(op.parts.data(), count)},
+                       &never);
+    op.landing->on = this;
+    if (!op.landing->start_held()) return false;
+    reading_ = nullptr;
+    op.got += landed(*op.landing, op.direct);
+  }
+}
+
+/// A message has landed: the waiting read ends, or waits for the next one.
+/// \param counted the engine counts the read as pending, and not its landing
+void stream_reader::goes_on(bool counted) noexcept {
   read_operation& op = *std::exchange(reading_, nullptr);
-  op.got += fill(op.into, op.got, false);
-  const errc how = outcome(op);
-  if (counted)
-    services_.engine.end(op, how);
-  else
-    services_.engine.end_unposted(op, how);
+  if (counted) services_.engine.withdraw(op);
+  if (!await_message(op)) return;
+  if (op.ahead != 0) ahead_.filled(op.got);
+  services_.engine.end_unposted(op, outcome(op));
 }
 
 void stream_reader::cancel(read_operation& op) noexcept {
@@ -263,10 +294,10 @@ void stream_reader::post(operation& ended) noexcept {
     if (left_)
       discard();
     else if (reading_)
-      end_read(true);
+      goes_on(true);
   } else {
-    reading_->got = landed(*reading_->landing, reading_->direct);
-    end_read(false);
+    reading_->got += landed(*reading_->landing, reading_->direct);
+    goes_on(false);
     if (left_) discard();
   }
   owner_.settle();

@@ -9,6 +9,7 @@
 
 #include "proto/frames/stream_wire.hpp"
 #include "proto/services/services.hpp"
+#include "proto/streams/read_ahead.hpp"
 #include "proto/support/protocol_coroutine.hpp"
 
 namespace weft::proto {
@@ -30,7 +31,9 @@ struct inbound_message;
 /// Owned by its stream. Progress lock held only, but for `post`: the object is the executor of its
 /// own operations, so it learns of their ends on the polling thread, and goes on without the
 /// application.
-/// application.
+///
+/// A read *ahead* fetches bytes into memory of the reader's own, where the end of a line or of a
+/// value is looked for. All other reads take these bytes first.
 class stream_reader final : public executor {
  public:
   using read_operation = stream_read_operation;
@@ -48,7 +51,16 @@ class stream_reader final : public executor {
 
   /// Takes the bytes that are there. 0: `status` tells why
   std::size_t get(const detail::buffer_list<mutable_buffer>& into) noexcept {
-    return fill(into, 0, true);
+    const std::size_t n = unread(into);
+    return n + fill(into, n, true);
+  }
+
+  /// Swaps the bytes that were read ahead with those of a borrower, which searches them without the
+  /// progress lock, and swaps them back. No read may begin meanwhile.
+  /// \return false: a read is under way, nothing has happened
+  bool swap_ahead(read_ahead& with) noexcept {
+    if (!reading_) ahead_.swap(with);
+    return !reading_;
   }
 
   /// ok: there may be more; closed: all was read
@@ -58,7 +70,7 @@ class stream_reader final : public executor {
   const char* cause() const noexcept {
     return at_end() ? "the peer has finished, and all of it was read" : cause_;
   }
-  std::uint64_t handed_out() const noexcept { return handed_out_; }
+  std::uint64_t handed_out() const noexcept { return handed_out_ - ahead_.size(); }
 
   /// The application reads no more: further bytes are dropped, up to the end.
   void leave() noexcept;
@@ -71,15 +83,21 @@ class stream_reader final : public executor {
   /// At the end, which a read reports by 0 bytes. Bytes dropped after this end has closed do not
   /// count.
   bool at_end() const noexcept { return ended_ && !left_; }
-  errc outcome(const read_operation& op) const noexcept {
-    return op.got != 0 || at_end() ? errc::ok : status();
+  /// The status of reads when the bytes that were read ahead are used up.
+  errc fate() const noexcept;
+  /// Whether a read has what it waits for, or will not get it.
+  bool is_over(const read_operation& op) const noexcept {
+    return op.got >= op.least || at_end() || fate() != errc::ok;
   }
+  errc outcome(const read_operation& op) const noexcept;
   std::size_t fill(const detail::buffer_list<mutable_buffer>& into, std::size_t offset,
                    bool may_stage) noexcept;
+  std::size_t unread(const detail::buffer_list<mutable_buffer>& into) noexcept;
   std::size_t unstage(const detail::buffer_list<mutable_buffer>& into, std::size_t offset) noexcept;
   void land_in_staging() noexcept;
   std::size_t landed(const recv_operation& r, std::size_t room) noexcept;
-  void end_read(bool counted) noexcept;
+  bool await_message(read_operation& op) noexcept;
+  void goes_on(bool counted) noexcept;
   void give_back(errc status) noexcept;
   void move_to_staging(inbound_message& m, read_operation& op) noexcept;
   void discard() noexcept;
@@ -96,12 +114,13 @@ class stream_reader final : public executor {
 
   std::unique_ptr<std::byte[]> staging_;  // longest_ bytes; untouched pages cost nothing
   std::size_t staged_begin_ = 0, staged_end_ = 0;
+  read_ahead ahead_;                   // in front of what is in staging
   std::optional<recv_operation> own_;  // receives into staging, or (having left) into no memory
   bool own_in_flight_ = false;
   read_operation* reading_ = nullptr;  // waits: for its own landing, or for own_
 
   std::uint64_t received_ = 0;      // bytes
-  std::uint64_t handed_out_ = 0;    // of these, to the application
+  std::uint64_t handed_out_ = 0;    // of these, to reads, also those ahead
   std::uint64_t came_ = 0;          // units of all messages so far
   std::uint64_t staged_units_ = 0;  // of these, those of the message in staging
   std::uint64_t allowed_ = 0;       // units that the peer was allowed

@@ -35,6 +35,15 @@ task<void> touch_for_ever(context& ctx, endpoint other, std::size_t size) {
   for (;;) co_await other.put(memory, there);
 }
 
+/// Keeps a remote channel full.
+task<void> fill_for_ever(context& ctx, endpoint other) {
+  remote_sender<std::vector<int>> to(ctx, other, 1, 8);
+  for (int i = 0;; ++i) {
+    std::vector<int> some(1000, i);
+    co_await to.send(std::move(some));
+  }
+}
+
 task<void> echo_until_closed(endpoint other) {
   std::vector<std::byte> data(100'000);
   for (;;) {
@@ -51,6 +60,7 @@ task<void> play(context& ctx, std::string own, std::string other, std::string wh
     co_await survivor.send(const_buffer{}, to_survivor);
     co_return;
   }
+  if (what == "channel") co_return co_await fill_for_ever(ctx, survivor);
   if (what == "echo") co_return co_await echo_until_closed(survivor);
   scope all;
   if (what == "send-small" || what == "both-small") all.start(send_for_ever(survivor, small));

@@ -47,12 +47,12 @@ using every_request = every_request_list<
     recv_many_request, owned_send_request<std::string>, exact_recv_request, sized_recv_request,
     fixed_recv_request<int, false>, fixed_recv_request<int, true>,
     made_recv_request<std::string, false>, made_recv_request<std::vector<int>, true>,
-    stream_read_request, stream_write_request, stream_closed_request, transfer_request,
-    update_request, region_end_request, notified_request, typed_update_request<std::uint32_t>,
-    value_put_request<int>, value_get_request<int>, raw_call_request, typed_call_request<void>,
-    typed_call_request<int>, typed_call_request<std::vector<int>>, typed_post_request,
-    reply_request, item_request, detail::next_item_request, file_request<std::size_t>,
-    file_request<void>,
+    stream_read_request, stream_exact_request, detail::stream_fetch_request, stream_write_request,
+    stream_closed_request, transfer_request, update_request, region_end_request, notified_request,
+    typed_update_request<std::uint32_t>, value_put_request<int>, value_get_request<int>,
+    raw_call_request, typed_call_request<void>, typed_call_request<int>,
+    typed_call_request<std::vector<int>>, typed_post_request, reply_request, item_request,
+    detail::next_item_request, file_request<std::size_t>, file_request<void>,
 #ifndef WEFT_WITHOUT_QDMA
     qdma::trigger_request, qdma::receive_request,
 #endif
