@@ -43,6 +43,7 @@ class pair {
   runtime::remote_doorbell& peer_doorbell() noexcept { return doorbell_; }
   std::string take_answer(wireup_message) noexcept { return {}; }
   bool pass(const unique_fd&, std::uint32_t) noexcept { return false; }
+  peer_view view(remote_address, std::size_t) noexcept { return {}; }
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
   preference prefers_get(remote_address, std::size_t) const noexcept { return preference::no; }
   bool may_write() const noexcept { return false; }
