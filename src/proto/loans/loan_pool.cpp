@@ -41,20 +41,11 @@ loan_block* loan_pool::take(std::size_t size) noexcept {
   const size_class c = class_of(size);
   const std::size_t bytes = std::min(c.bytes, budget_);
   loan_block* b = free_[c.index];
-  if (b) [[likely]] {
+  if (b)
     free_[c.index] = b->next_free;
-  } else {
-    try {
-      b = cut(bytes, c.index);
-      if (!b && budget_ - bytes_in_use_ >= bytes) {
-        join_free();
-        b = cut(bytes, c.index);
-      }
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-    if (!b) return nullptr;
-  }
+  else
+    b = make(bytes, c.index);
+  if (!b) return nullptr;
   ++in_use_;
   bytes_in_use_ += b->capacity;
   return b;
@@ -64,6 +55,18 @@ void loan_pool::give_back(loan_block& b) noexcept {
   --in_use_;
   bytes_in_use_ -= b.capacity;
   b.next_free = std::exchange(free_[b.index], &b);
+}
+
+/// \return null: no piece is large enough, or there is no memory for the block
+loan_block* loan_pool::make(std::size_t bytes, std::size_t index) noexcept {
+  try {
+    loan_block* const b = cut(bytes, index);
+    if (b || budget_ - bytes_in_use_ < bytes) return b;
+    join_free();
+    return cut(bytes, index);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 /// The first piece that is large enough. \return null: there is none

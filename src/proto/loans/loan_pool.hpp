@@ -54,6 +54,7 @@ class loan_pool {
     std::size_t bytes;
   };
   static size_class class_of(std::size_t size) noexcept;
+  loan_block* make(std::size_t bytes, std::size_t index) noexcept;
   loan_block* cut(std::size_t bytes, std::size_t index);
   void join_free();
   void add_extent(std::size_t offset, std::size_t size);
