@@ -99,11 +99,11 @@ constexpr decltype(auto) with_members(T& of, F&& f) {
   }
 }
 
-template <class... M>
-std::tuple<std::type_identity<M>...> types_in(member_list<M...>);
 /// The types of the members, as std::tuple<std::type_identity<M>...>.
 template <class T>
-using member_types = decltype(with_members(
-    std::declval<T&>(), [](auto list, const auto&...) { return types_in(list); }));
+using member_types =
+    decltype(with_members(std::declval<T&>(), []<class... M>(member_list<M...>, const auto&...) {
+      return std::tuple<std::type_identity<M>...>();
+    }));
 
 }  // namespace weft::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -19,14 +20,18 @@ template <class T>
 struct any_member {
   template <class U>
     requires(!std::is_base_of_v<U, T> && !std::is_same_v<U, std::allocator_arg_t>)
-  operator U() const noexcept;  // NOLINT: it converts
+  operator U() const noexcept {  // NOLINT: it converts
+    std::terminate();
+  }
 };
 /// Initializes what structured bindings do not take apart: a base, and an anonymous union.
 template <class T>
 struct base_or_union {
   template <class U>
     requires((std::is_base_of_v<U, T> && !std::is_same_v<U, T>) || std::is_union_v<U>)
-  operator U() const noexcept;  // NOLINT
+  operator U() const noexcept {  // NOLINT
+    std::terminate();
+  }
 };
 
 template <std::size_t, class Each>

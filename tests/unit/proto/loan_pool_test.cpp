@@ -82,7 +82,7 @@ TEST_CASE("loan pool: blocks of all sizes never overlap, and after all ends the 
   std::map<std::byte*, loan_block*> held;
   for (int step = 0; step != 3000; ++step) {
     if (!held.empty() && dice() % 2 == 0) {
-      const auto it = std::next(held.begin(), dice() % held.size());
+      const auto it = std::next(held.begin(), static_cast<std::ptrdiff_t>(dice() % held.size()));
       p.pool.give_back(*it->second);
       held.erase(it);
       continue;

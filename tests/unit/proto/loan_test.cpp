@@ -298,7 +298,8 @@ TEST_CASE("loan: messages of all kinds at random leave the pool whole, and come 
         receives.emplace_back(view(n[1], 0), ++wanted);
         break;
       case 2:
-        if (!views.empty()) views.erase(views.begin() + dice() % views.size());
+        if (!views.empty())
+          views.erase(views.begin() + static_cast<std::ptrdiff_t>(dice() % views.size()));
         break;
       case 3:
         n.step();
