@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loans: messages between processes of one host that are never copied.
 //
-//     loan<float> frame = ctx.make_loan<float>(640 * 480);          // in a pool that peers can
-//     read fill(frame.span()); co_await peer.send_loan(tag{1}, std::move(frame));            //
-//     handed over
+//     loan<float> frame = ctx.make_loan<float>(640 * 480);  // in a pool that peers can read
+//     fill(frame.span());
+//     co_await peer.send_loan(tag{1}, std::move(frame));  // ends when it is handed over
 //
-//     lent<float> seen = co_await peer.recv_loan<float>(tag{1});    // in place, read-only
-//     use(seen.span());                                             // its end gives the memory
-//     back
+//     lent<float> seen = co_await peer.recv_loan<float>(tag{1});  // in place, read-only
+//     use(seen.span());  // the end of `seen` gives the memory back
 //
 // A loan is an ordinary message: tags, order, wildcards, stops, deadlines and errors are those of
 // endpoint::send and recv, a plain `recv` of a loan copies it, and a `recv_loan` of any other

@@ -123,15 +123,17 @@ void get_collection(Source& from, C& c) {
   }
 }
 
+/// \return false: it is not alternative N
+template <std::size_t N, class Source, class T>
+bool get_alternative(Source& from, T& value, std::size_t which) {
+  if (which != N) return false;
+  value.template emplace<N>(get_value<std::variant_alternative_t<N, T>>(from));
+  return true;
+}
 template <class Source, class T, std::size_t... I>
-void get_alternative(Source& from, T& value, std::index_sequence<I...>) {
-  const auto which = get_value<std::uint8_t>(from);
-  const auto made = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) {
-    if (which != N) return false;
-    value.template emplace<N>(get_value<std::variant_alternative_t<N, T>>(from));
-    return true;
-  };
-  if (!(made(std::integral_constant<std::size_t, I>()) || ...)) refuse_choice(which, sizeof...(I));
+void get_one_of(Source& from, T& value, std::index_sequence<I...>) {
+  const std::size_t which = get_value<std::uint8_t>(from);
+  if (!(get_alternative<I>(from, value, which) || ...)) refuse_choice(which, sizeof...(I));
 }
 
 template <class Source, class T>
@@ -146,7 +148,7 @@ void get_parts(Source& from, T& value) {
     else
       value.emplace(get_value<typename T::value_type>(from));
   } else if constexpr (parts == value_parts::one_of) {
-    get_alternative(from, value, std::make_index_sequence<std::variant_size_v<T>>());
+    get_one_of(from, value, std::make_index_sequence<std::variant_size_v<T>>());
   } else if constexpr (parts == value_parts::of_tuple) {
     std::apply(get_all, value);
   } else if constexpr (parts == value_parts::of_array) {

@@ -15,7 +15,7 @@
 namespace weft::wireup {
 
 inline constexpr std::uint32_t wire_magic = 0x54464557;  // "WEFT"
-inline constexpr std::uint16_t wire_version = 10;
+inline constexpr std::uint16_t wire_version = 11;
 
 /// Longest private data or discriminator, and longest reason of a refusal, in bytes.
 inline constexpr std::size_t max_private_data = 1024;

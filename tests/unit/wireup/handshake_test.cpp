@@ -133,8 +133,8 @@ TEST_CASE("any changed bit of the handshake is noticed") {
 }
 
 TEST_CASE("an opening, byte by byte, and what is none") {
-  CHECK(hex(encode_opening(approach::ask)) == "574546540a000000");
-  CHECK(hex(encode_opening(approach::prove)) == "574546540a000100");
+  CHECK(hex(encode_opening(approach::ask)) == "574546540b000000");
+  CHECK(hex(encode_opening(approach::prove)) == "574546540b000100");
   CHECK(decode_opening(encode_opening(approach::ask)) == approach::ask);
   CHECK(decode_opening(encode_opening(approach::prove)) == approach::prove);
   opening o = encode_opening(approach::prove);

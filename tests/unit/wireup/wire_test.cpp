@@ -82,7 +82,7 @@ TEST_CASE(
 TEST_CASE("invitation, byte by byte, and back") {
   const frame f = encode(invitation{sample_key(), sample_nonce()});
   CHECK(f.kind == frame_kind::invitation);
-  CHECK(hex(f.body) == "574546540a000000" + repeated("aa") + repeated("bb"));
+  CHECK(hex(f.body) == "574546540b000000" + repeated("aa") + repeated("bb"));
   const decoded<invitation> back = decode_invitation(f);
   REQUIRE(back.value);
   CHECK(back.value->key == sample_key());
@@ -102,7 +102,7 @@ TEST_CASE("hello, byte by byte, and back") {
   h.private_data = "hi";
   const frame f = encode(h);
   CHECK(f.kind == frame_kind::hello);
-  CHECK(hex(f.body) == "574546540a000261" + repeated("aa") + repeated("bb") + sample_hex +
+  CHECK(hex(f.body) == "574546540b000261" + repeated("aa") + repeated("bb") + sample_hex +
                            hex_of(name) +
                            "3231000000000000"
                            "4241000000000000"
@@ -138,7 +138,7 @@ TEST_CASE("a lane that no context can have is no identity") {
 
 TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   const frame yes = encode_welcome({sample(), sample_proof()});
-  CHECK(hex(yes.body) == "574546540a000000" + sample_hex + hex_of(name) + repeated("cc"));
+  CHECK(hex(yes.body) == "574546540b000000" + sample_hex + hex_of(name) + repeated("cc"));
   REQUIRE(decode_welcome(yes).value);
   CHECK(decode_welcome(yes).value->who.rank == sample().rank);
   CHECK(decode_welcome(yes).value->proof == sample_proof());
@@ -150,12 +150,12 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   CHECK(encode_refusal("no", refusal_kind::no_such_lane).detail == 1);
 
   const auto question = encode_listener_question();
-  CHECK(hex(question) == "574546540a000000");
+  CHECK(hex(question) == "574546540b000000");
   CHECK(question.size() == listener_question_size);
   CHECK(is_listener_question(question));
   const auto answer = encode(listener_answer{0x5152, name});
   CHECK(hex(answer) ==
-        "574546540a00"
+        "574546540b00"
         "5251000000000000"
         "2500" +
             hex_of(name));
@@ -168,13 +168,13 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
 TEST_CASE("what launcher and ranks say, byte by byte, and back") {
   const frame job_says = encode(job_hello{sample().job, 5});
   CHECK(hex(job_says.body) ==
-        "574546540a000000"
+        "574546540b000000"
         "1112131415161718191a1b1c1d1e1f20"
         "05000000");
   CHECK(decode_job_hello(job_says)->rank == 5);
   const frame answer = encode(job_welcome{sample().job, 9});
   CHECK(hex(answer.body) ==
-        "574546540a000000"
+        "574546540b000000"
         "1112131415161718191a1b1c1d1e1f20"
         "09000000");
   CHECK(decode_job_welcome(answer)->size == 9);
