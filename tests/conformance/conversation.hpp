@@ -18,6 +18,9 @@ namespace conformance {
 using weft::tests::bytes;
 using weft::tests::pattern;
 
+/// Bytes of each context for loans: few, so that tests come to their end.
+inline constexpr std::size_t loan_budget = std::size_t{16} << 20;
+
 /// The place of the two ends.
 enum class place {
   same_context,   ///< one context talks to itself, by `self`

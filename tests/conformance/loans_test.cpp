@@ -150,20 +150,24 @@ task<void> take_odd(context&, endpoint other) {
 
 // --- the pool -----------------------------------------------------------------------------------
 
-/// More bytes than the budget in all: memory comes back when views end.
+constexpr std::uint32_t lent_one_by_one = 40;
+constexpr std::size_t lent_each = 250'000;
+static_assert(lent_one_by_one * lent_each * sizeof(std::uint32_t) > 2 * loan_budget);
+
+/// Memory comes back when views end.
 task<void> lend_more(context& ctx, endpoint other) {
-  for (std::uint32_t i = 0; i != 100; ++i) {
-    co_await other.send_loan(lent_tag, filled_loan(ctx, 1'000'000, i));
-    if (i % 20 == 19) co_await other.recv_value<int>(lent_ready);
+  for (std::uint32_t i = 0; i != lent_one_by_one; ++i) {
+    co_await other.send_loan(lent_tag, filled_loan(ctx, lent_each, i));
+    if (i % 10 == 9) co_await other.recv_value<int>(lent_ready);
   }
 }
 task<void> take_more(context&, endpoint other) {
-  for (std::uint32_t i = 0; i != 100; ++i) {
+  for (std::uint32_t i = 0; i != lent_one_by_one; ++i) {
     {
       const auto view = co_await other.recv_loan<std::uint32_t>(lent_tag);
-      expect(view[0] == i && view[999'999] == i + 999'999, "a loan among many");
+      expect(view[0] == i && view[lent_each - 1] == i + lent_each - 1, "a loan among many");
     }
-    if (i % 20 == 19) co_await other.send_value(lent_ready, 0);
+    if (i % 10 == 9) co_await other.send_value(lent_ready, 0);
   }
 }
 
