@@ -7,4 +7,3 @@ says "loan, filled once"
 says "1 MiB"
 bench loans --rounds 3 --effort 0.02 --json
 says '"way":"loan, first word anew"'
-says '"layer":"transport"'
