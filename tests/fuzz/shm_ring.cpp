@@ -58,7 +58,7 @@ struct stage {
   shm_transport transport{own_bell, copy_method::pipeline, 1};
   listener in, out;
   false_bell theirs;
-  runtime::remote_doorbell their_doorbell{theirs.page};
+  runtime::remote_doorbell their_doorbell{theirs.page, own_bell.to_peers()};
   unique_fd ring_file = runtime::make_memory_file("ring", sizeof(ring));
   runtime::mapping their_ring = runtime::map_own(ring_file, sizeof(ring));
   ring& incoming = *static_cast<ring*>(their_ring.get());

@@ -57,7 +57,7 @@ constexpr unsigned messages = 2;
 
 struct state {
   weft::runtime::doorbell own{false};
-  weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd())};
+  weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd()), own.to_peers()};
   weft::std::atomic<unsigned> sent{0};
 };
 

@@ -3,7 +3,7 @@
 // moment. All that is left is published in the end, and a call does not wait for ever for a round
 // of its own member.
 // clang-format off
-// always: src/runtime/flags/flag_segment.hpp: any_wakeup_sender bell_; => quiet_bell bell_;
+// always: src/runtime/flags/flag_segment.hpp: wakeup_sender bell_; => quiet_bell bell_;
 // always: src/runtime/flags/flag_segment.cpp: make_memory_file("weft-flags", l.size()) => unique_fd()
 // always: src/runtime/flags/flag_segment.cpp: map_own(memory, l.size()) => lent(memory, l.size())
 // always: src/runtime/flags/flag_segment.cpp: map_from_peer(memory, l.size(), true) => lent(memory, l.size())

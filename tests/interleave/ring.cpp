@@ -122,7 +122,8 @@ constexpr unsigned messages = 4;
 /// No thread sleeps in this scenario: the doorbells are never rung.
 weft::runtime::remote_doorbell& silent_doorbell() {
   static weft::runtime::doorbell own{false};
-  static weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd())};
+  static weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd()),
+                                               own.to_peers()};
   return remote;
 }
 

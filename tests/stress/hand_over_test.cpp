@@ -98,8 +98,8 @@ void between_doorbells(std::uint64_t goal) {
   REQUIRE(shared != MAP_FAILED);
   words& w = *new (shared) words{};
   runtime::doorbell first(false), second(false);
-  runtime::remote_doorbell to_first(runtime::duplicate(first.page_fd()));
-  runtime::remote_doorbell to_second(runtime::duplicate(second.page_fd()));
+  runtime::remote_doorbell to_first(runtime::duplicate(first.page_fd()), second.to_peers());
+  runtime::remote_doorbell to_second(runtime::duplicate(second.page_fd()), first.to_peers());
   in_two_processes(
       [&] {
         if (!runtime::join_heavy_fences()) to_first.fence_always();

@@ -41,8 +41,12 @@ struct bell_name {
                                         call, std::strerror(errno)));
 }
 
+unique_fd socket_or_none() noexcept {
+  return unique_fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
 unique_fd new_socket() {
-  unique_fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  unique_fd fd = socket_or_none();
   if (!fd) no_bell("socket");
   return fd;
 }
@@ -89,31 +93,24 @@ void wakeup_receiver::drain() noexcept {
   }
 }
 
-wakeup_sender::wakeup_sender(const wakeup_address& to) : secret_(to.secret), fd_(new_socket()) {
+wakeup_sender::wakeup_sender() : fd_(new_socket()) {}
+
+/// Rings that receivers do not drain stay on the account of the socket that sent them: a few
+/// hundred peers that are stopped, or hostile, could make it refuse all others. A new socket has an
+/// account of its own, and what it has sent outlives it.
+void wakeup_sender::ring(const wakeup_address& to) noexcept {
   const bell_name there(to.name);
-  if (::connect(fd_.get(), there.get(), there.size) == 0) return;
-  if (errno == ECONNREFUSED || errno == EPERM || errno == EPROTOTYPE)
-    throw error(errc::protocol_error, "nobody listens to the bell that the peer names");
-  no_bell("connect");
-}
-
-void wakeup_sender::ring() noexcept {
+  const auto send_by = [&](int socket) {
+    ssize_t sent = 0;
+    do {
+      sent = ::sendto(socket, &to.secret, sizeof to.secret, MSG_DONTWAIT | MSG_NOSIGNAL,
+                      there.get(), there.size);
+    } while (sent < 0 && errno == EINTR);
+    return sent >= 0 || errno != EAGAIN;
+  };
   const int saved = errno;
-  while (::send(fd_.get(), &secret_, sizeof secret_, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
-         errno == EINTR) {
-  }
-  errno = saved;
-}
-
-any_wakeup_sender::any_wakeup_sender() : fd_(new_socket()) {}
-
-void any_wakeup_sender::ring(const wakeup_address& to) noexcept {
-  const bell_name there(to.name);
-  const int saved = errno;
-  while (::sendto(fd_.get(), &to.secret, sizeof to.secret, MSG_DONTWAIT | MSG_NOSIGNAL, there.get(),
-                  there.size) < 0 &&
-         errno == EINTR) {
-  }
+  if (!send_by(fd_.get())) [[unlikely]]
+    if (const unique_fd fresh = socket_or_none()) static_cast<void>(send_by(fresh.get()));
   errno = saved;
 }
 

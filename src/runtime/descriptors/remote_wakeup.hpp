@@ -3,9 +3,9 @@
 //
 // A shared eventfd would do for processes that trust each other. But each holder of it can drain
 // it, so that a ring of another process is lost, and can fill it and make it blocking, so that the
-// next process that rings sleeps for ever. So each side has a socket of its own, which no other
-// process holds: the sleeping side a wake-up receiver with a random name, and each process that
-// rings it a wake-up sender, which is connected to that name.
+// next process that rings sleeps for ever. So each side has sockets of its own, which no
+// other process holds: the sleeping side a wake-up receiver with a random name, and a process that
+// rings others a wake-up sender.
 //
 // Every process of the network namespace finds the name in /proc/net/unix, so the name keeps no
 // process out: a ring says a secret. A filter on the receiver drops all else that is sent, in its
@@ -48,32 +48,19 @@ class wakeup_receiver {
   std::shared_ptr<disposal> disposal_ = std::make_shared<disposal>();
 };
 
-/// Rings any receiver, by its address: for rings that are rare, to many. Move-only.
-class any_wakeup_sender {
+/// Rings receivers by their addresses: one socket for all of them, so that a peer costs no
+/// descriptor. Move-only.
+class wakeup_sender {
  public:
   /// \throws weft::error (system) when the kernel gives no socket
-  any_wakeup_sender();
+  wakeup_sender();
 
-  /// As wakeup_sender::ring. No effect if no process listens there. Any thread.
+  /// Makes the receiver readable. No effect if no process listens there. Never blocks and never
+  /// raises a signal, whatever the other side does: a ring that finds its receiver's queue full is
+  /// not needed, because then there are undrained ones. Any thread.
   void ring(const wakeup_address& to) noexcept;
 
  private:
-  unique_fd fd_;
-};
-
-/// One process's sender of rings to one wake-up receiver. Move-only.
-class wakeup_sender {
- public:
-  /// \throws weft::error (protocol_error) when no process listens under that name, or (system)
-  explicit wakeup_sender(const wakeup_address& to);
-
-  /// Makes the receiver readable. Never blocks and never raises a signal, whatever the other side
-  /// does: a ring that finds no room is not needed, because then there are undrained ones. Any
-  /// thread.
-  void ring() noexcept;
-
- private:
-  std::array<std::uint64_t, 2> secret_;
   unique_fd fd_;
 };
 

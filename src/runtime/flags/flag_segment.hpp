@@ -112,7 +112,7 @@ class flag_segment {
   flag_member* members_;
   flag* flags_;
   std::span<std::byte> user_;
-  any_wakeup_sender bell_;
+  wakeup_sender bell_;
   std::unique_ptr<std::atomic<std::uint32_t>[]> rung_;  // the `asleep` of each that was rung for
   std::atomic<bool> whole_{false};
 

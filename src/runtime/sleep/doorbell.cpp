@@ -63,9 +63,10 @@ void doorbell::fence_senders() noexcept {
   if (!heavy_fence() && !must_fence_) settle();
 }
 
-remote_doorbell::remote_doorbell(const unique_fd& page)
+remote_doorbell::remote_doorbell(const unique_fd& page, wakeup_sender& by)
     : mapping_(map_from_peer(page, page_size, false)),
       page_(checked(mapping_)),
+      by_(by),
       caller_(page_->caller_bell),
       progress_(page_->progress_bell) {
   must_fence_ = page_->sender_must_fence != 0;
@@ -75,7 +76,7 @@ remote_doorbell::remote_doorbell(const unique_fd& page)
 /// \param asleep the word for which it rings
 [[gnu::cold]] void remote_doorbell::ring_sleeper(std::uint32_t asleep) noexcept {
   rung_asleep_ = asleep;
-  ((asleep & 2) != 0 ? progress_ : caller_).ring();
+  by_.ring((asleep & 2) != 0 ? progress_ : caller_);
   ++rung_;
 }
 
@@ -89,7 +90,7 @@ remote_doorbell::remote_doorbell(const unique_fd& page)
     if (page_->computing.load(std::memory_order_relaxed) != computing) return false;
   }
   rung_computing_ = computing;
-  progress_.ring();
+  by_.ring(progress_);
   ++rung_;
   return true;
 }

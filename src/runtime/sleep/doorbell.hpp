@@ -82,6 +82,8 @@ class doorbell {
   /// For peers.
   wakeup_receiver& caller_wakeup() noexcept { return caller_wakeup_; }
   wakeup_receiver& progress_wakeup() noexcept { return progress_wakeup_; }
+  /// By which this process rings peers.
+  wakeup_sender& to_peers() noexcept { return to_peers_; }
   bool fences_senders() const noexcept { return !must_fence_; }
 
  private:
@@ -105,16 +107,18 @@ class doorbell {
   event_fd progress_;
   wakeup_receiver caller_wakeup_;
   wakeup_receiver progress_wakeup_;
+  wakeup_sender to_peers_;
   bool must_fence_ = false;
 };
 
 /// The doorbell of a peer, for this process. Owned by a link; used with the progress lock held.
 class remote_doorbell {
  public:
-  /// Checks the page that the peer sent, maps it read-only, and connects to the bells that it
-  /// names. The peer may change its words later; the result is only a ring too many or too few.
+  /// Checks the page that the peer sent, and maps it read-only. The peer may change its words
+  /// later, and name bells that are not its own; the result is only a ring too many or too few.
+  /// \param by what rings the peer; it must outlive this object
   /// \throws weft::error (protocol_error) naming what is wrong with it
-  explicit remote_doorbell(const unique_fd& page);
+  remote_doorbell(const unique_fd& page, wakeup_sender& by);
   remote_doorbell(const remote_doorbell&) = delete;
   remote_doorbell& operator=(const remote_doorbell&) = delete;
 
@@ -174,8 +178,8 @@ class remote_doorbell {
   std::uint64_t rung_ = 0;
   bool must_fence_ = false;
   bool progress_helps_ = false;
-  wakeup_sender caller_;
-  wakeup_sender progress_;
+  wakeup_sender& by_;
+  const wakeup_address caller_, progress_;
 };
 
 }  // namespace weft::runtime

@@ -29,7 +29,7 @@ std::unique_ptr<queue_link> pair::open(wireup_message& offer) {
 /// Takes the peer's doorbell from a wire-up message, unless the other direction brought it already.
 void pair::learn_doorbell(const wireup_message& p) {
   if (doorbell_) return;
-  doorbell_ = std::make_shared<runtime::remote_doorbell>(p.fds.back());
+  doorbell_ = std::make_shared<runtime::remote_doorbell>(p.fds.back(), owner_.rings_peers());
   if (owner_.fences_for_itself()) doorbell_->fence_always();
 }
 

@@ -41,6 +41,7 @@ class qdma_transport final : public pollable, public transport {
   std::uint64_t bells_rung() const noexcept override;
 
   // For pairs and links:
+  runtime::wakeup_sender& rings_peers() noexcept { return engine_.own_doorbell().to_peers(); }
   bool fences_for_itself() const noexcept { return !engine_.own_doorbell().fences_senders(); }
   shared_segment& segment() noexcept { return segment_; }
   void add_listener(wireup_message& p) const;  ///< \throws weft::error when descriptors run out

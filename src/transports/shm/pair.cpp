@@ -61,7 +61,7 @@ void pair::learn_doorbell(const wireup_message& p, std::size_t page_fd) {
   if (p.fds.size() != page_fd + 1)
     throw error(errc::protocol_error, "the peer sent a wrong number of descriptors");
   if (doorbell_) return;
-  doorbell_ = std::make_unique<runtime::remote_doorbell>(p.fds[page_fd]);
+  doorbell_ = std::make_unique<runtime::remote_doorbell>(p.fds[page_fd], owner_.rings_peers());
   if (owner_.fences_for_itself()) doorbell_->fence_always();
 }
 

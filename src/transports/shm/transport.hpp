@@ -56,6 +56,7 @@ class alignas(line) shm_transport : public pollable, public transport {
 
   // For pairs and links:
   const std::uint64_t& probe_word() const noexcept { return probe_word_; }
+  runtime::wakeup_sender& rings_peers() noexcept { return doorbell_.to_peers(); }
   bool fences_for_itself() const noexcept { return !doorbell_.fences_senders(); }
   copy_method shm_copy() const noexcept { return way_; }
   /// Payloads of this size and longer ones go past the cache into the ring.

@@ -16,7 +16,7 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
   e.start();
   doorbell& own_bell = e.own_doorbell();
   const unique_fd handed_over = duplicate(own_bell.page_fd());
-  remote_doorbell peer(handed_over);
+  remote_doorbell peer(handed_over, own_bell.to_peers());
   const mapping seen = map_from_peer(handed_over, 4096, false);
   const auto& page = *static_cast<const doorbell_page*>(seen.get());
 
@@ -54,7 +54,7 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
 TEST_CASE("engine: a second operation of a computing phase can be rung for, too") {
   engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
   e.start();
-  remote_doorbell peer(duplicate(e.own_doorbell().page_fd()));
+  remote_doorbell peer(duplicate(e.own_doorbell().page_fd()), e.own_doorbell().to_peers());
   const auto wakes = [&](auto ring) {
     const std::uint64_t before = e.counters().sleeps;
     const bool rang = ring();
@@ -94,7 +94,7 @@ TEST_CASE("engine: a second operation of a computing phase can be rung for, too"
 TEST_CASE("doorbell: peers see whether an external loop goes on where an operation has ended") {
   for (const auto mode : {progress_mode::dedicated, progress_mode::polling}) {
     engine e(mode, {}, "epoll");
-    const remote_doorbell peer(duplicate(e.own_doorbell().page_fd()));
+    const remote_doorbell peer(duplicate(e.own_doorbell().page_fd()), e.own_doorbell().to_peers());
     CHECK_FALSE(peer.acts_on_ends());
     e.external().begin();
     CHECK(peer.acts_on_ends() == (mode == progress_mode::dedicated));

@@ -56,7 +56,8 @@ vpid device::meet(const wireup_message& p, pid_t pid) {
   // A second card for a known id would belong to another context.
   if (body.who == 0 || knows(body.who) || !table_.lives(body.who))
     throw error(errc::protocol_error, "the peer says that it is who it cannot be");
-  auto own_bell = std::make_shared<runtime::remote_doorbell>(p.fds.back());
+  auto own_bell =
+      std::make_shared<runtime::remote_doorbell>(p.fds.back(), engine_.own_doorbell().to_peers());
   if (!engine_.own_doorbell().fences_senders()) own_bell->fence_always();
   peers_.add(body.who, std::make_unique<peer>(self_, body, std::span(p.fds).subspan(1),
                                               std::move(own_bell), pid));
