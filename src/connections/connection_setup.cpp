@@ -53,7 +53,8 @@ void connection_setup::connect(peer& p) noexcept {
 
 std::string connection_setup::describe(const peer& p) const {
   if (p.has_ended()) return p.detail();
-  if (!p.connection().link()) return "not connected yet";
+  if (!p.connection().link())
+    return p.met_at.empty() ? "not connected yet" : "connected; its first message makes a link";
   return transports_.describe(p);
 }
 
@@ -206,9 +207,25 @@ std::shared_ptr<peer> connection_setup::peer_at(const wireup::unpacked_address& 
   return non_ranks_.at(address, 0);
 }
 
-std::shared_ptr<peer> connection_setup::peer_met(const channel_ptr& c) {
+namespace {
+
+/// One that came by itself, as people find it. Empty: it is in another container.
+std::string words_for(const wireup::channel& from) {
+  if (const std::vector<std::string> hosts = from.hosts(); !hosts.empty())
+    return "a process of host " + hosts.front();
+  return from.peer().pid > 0 ? fmt::format("process {}", from.peer().pid) : std::string();
+}
+
+}  // namespace
+
+std::shared_ptr<peer> connection_setup::peer_met(const channel_ptr& c, std::string address) {
   remote_process* const process = processes_.enter(c, peer_counts::until_closing);
-  return process ? process->peer() : nullptr;
+  if (!process) return nullptr;
+  if (address.empty()) address = words_for(*c);
+  std::shared_ptr<peer> met = process->peer();
+  const engine::holder hold(engine_);
+  if (met->id() >= proto::first_non_rank) met->met_at = std::move(address);
+  return met;
 }
 
 /// Goes on with the next transport, if a link is wanted.

@@ -68,7 +68,8 @@ class connection_setup final : public proto::connector,
   /// A channel has come about by an address (listener, connect, meet). \return its peer, a new one
   /// if the two contexts have closed the old one, or are closing it; null: the process is not the
   /// one that it says it is, and the channel is closed
-  std::shared_ptr<proto::peer> peer_met(const wireup::channel_ptr& c);
+  /// \param address by which this side met it, for errors; empty: the other side came
+  std::shared_ptr<proto::peer> peer_met(const wireup::channel_ptr& c, std::string address);
 
   // channel_events, of this lane.
   void on_wireup_message(const wireup::channel_ptr& c, transports::wireup_message m) override;

@@ -19,15 +19,14 @@ using detail::oneshot;
 using endpoint_box = std::shared_ptr<oneshot<endpoint>>;
 
 /// Turns the connection manager's answer into an endpoint.
-wireup::channel_ready into(detail::core& c, endpoint_box box) {
-  return
-      [&c, box = std::move(box)](const wireup::channel_ptr& channel, const wireup::failure& why) {
-        if (!channel) return box->fail(c.ended() ? errc::closed : why.kind, why.text);
-        auto peer = c.connections().peer_met(channel);
-        if (!peer)
-          return box->fail(errc::protocol_error, "it is not the process that it says it is");
-        box->deliver(detail::internals::endpoint_of(std::move(peer)));
-      };
+wireup::channel_ready into(detail::core& c, endpoint_box box, std::string address) {
+  return [&c, box = std::move(box), address = std::move(address)](
+             const wireup::channel_ptr& channel, const wireup::failure& why) {
+    if (!channel) return box->fail(c.ended() ? errc::closed : why.kind, why.text);
+    auto peer = c.connections().peer_met(channel, address);
+    if (!peer) return box->fail(errc::protocol_error, "it is not the process that it says it is");
+    box->deliver(detail::internals::endpoint_of(std::move(peer)));
+  };
 }
 
 /// A child after fork does not destroy the context: its end waits for threads, which only the
@@ -73,10 +72,10 @@ group context::world() { return group(*this); }
 task<endpoint> context::connect(std::string address, std::string private_data) {
   detail::core& c = *core_;
   c.refuse_child();
-  callback_request<endpoint> connected{&c.engine(), [&](const endpoint_box& box) {
-                                         c.manager().request_connection(address, private_data,
-                                                                        into(c, box), c.lane());
-                                       }};
+  callback_request<endpoint> connected{
+      &c.engine(), [&](const endpoint_box& box) {
+        c.manager().request_connection(address, private_data, into(c, box, address), c.lane());
+      }};
   co_return co_await connected;
 }
 
@@ -87,7 +86,7 @@ task<endpoint> context::meet(std::string own, std::string other, std::string dis
   callback_request<endpoint> met{
       &c.engine(),
       [&](const endpoint_box& box) {
-        meeting->store(c.manager().meet(own, other, discriminator, into(c, box), c.lane()));
+        meeting->store(c.manager().meet(own, other, discriminator, into(c, box, other), c.lane()));
       },
       [&c, meeting] { c.manager().cancel_meet(meeting->load()); }};
   co_return co_await met;

@@ -45,7 +45,7 @@ task<endpoint> listener::connection_request::accept() {
           const wireup::channel_ptr c = request->accept();
           if (!c && owner.ended()) return box->fail(errc::closed, "the context has ended");
           if (!c) return box->fail(errc::peer_lost, "the requester left before it was accepted");
-          auto peer = owner.connections().peer_met(c);
+          auto peer = owner.connections().peer_met(c, {});
           if (!peer)
             return box->fail(errc::protocol_error,
                              "the requester is not the process that it says it is");

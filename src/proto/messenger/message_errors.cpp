@@ -12,7 +12,11 @@ namespace weft::proto {
 namespace {
 std::string detail_of(detail::peer_name gone) {
   const runtime::engine::holder hold(gone.peer->engine());
-  if (gone.peer->id() == gone.id) return gone.peer->detail();
+  if (gone.peer->id() == gone.id) {
+    const std::string& met_at = gone.peer->met_at;
+    const std::string& how = gone.peer->detail();
+    return met_at.empty() || how.empty() ? how : fmt::format("{} (peer: {})", how, met_at);
+  }
   return make_error_code(gone.peer->tables().peers.why_ended(gone.id)).message();
 }
 }  // namespace

@@ -130,6 +130,8 @@ class alignas(64) peer final : public transports::frame_sink,
   unexpected_of_peer unexpected;         ///< for the unexpected queue: messages of this peer
   std::unique_ptr<calls_of_peer> calls;  ///< for the call table; null: there was no call
   std::vector<operation*> closings;  ///< operations that wait for the peer's end, for any reason
+  /// Of a non-rank peer: where its process was met, for errors; empty: not known.
+  std::string met_at;
   // For the messenger.
   peer* next_to_sweep = nullptr;
   bool to_sweep = false;    ///< it is in the list of peers to sweep

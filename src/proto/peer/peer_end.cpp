@@ -168,6 +168,7 @@ void peer::shrink() noexcept {
 }
 
 void peer::recycle_as(peer_id id) {
+  met_at.clear();
   writer_ = frame_writer(services_, connection_);
   shrink();
   connection_ = peer_connection(*this, services_.upkeep, id);

@@ -66,3 +66,22 @@ TEST_CASE("listener: a request that comes while it is still being opened waits f
     REQUIRE(answer.get() == "");
   }
 }
+
+TEST_CASE("listener: errors say where the other side is") {
+  const std::string address = "unix://weft-listener-where-" + std::to_string(::getpid());
+  context host;
+  listener listening = run(host, host.listen(address));
+  const auto failure_of = [](endpoint from) -> task<std::string> {
+    co_return (co_await as_result(from.recv(mutable_buffer{}, tag{1}))).failure().what();
+  };
+  context guest;
+  auto came = std::async(std::launch::async, [&] { return run(guest, guest.connect(address)); });
+  const endpoint requester = run(host, listening.accept());
+  endpoint server = came.get();
+  CHECK_THAT(server.describe(), weft::tests::contains("its first message makes a link"));
+  server.close();
+  auto hosts = std::async(std::launch::async, [&] { return run(host, failure_of(requester)); });
+  CHECK_THAT(run(guest, failure_of(server)), weft::tests::contains("(peer: " + address + ")"));
+  CHECK_THAT(hosts.get(),
+             weft::tests::contains("(peer: process " + std::to_string(::getpid()) + ")"));
+}
