@@ -60,7 +60,7 @@ task<void> exchange(context& here, std::string own, std::string other, std::stri
 TEST_CASE("conformance: one message is striped over two transports") {
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
   const bool in_guest = only && std::string_view(only).starts_with("verbs");
-  const place where = WEFT_TEST_ONE_PROCESS ? place::same_process : place::two_processes;
+  const place where = WEFT_TEST_RACES ? place::same_process : place::two_processes;
   const setting how{
       .name = "two transports", .where = where, .transport = in_guest ? "verbs+tcp" : "shm+tcp"};
   converse(how, send_striped, receive_striped);

@@ -179,7 +179,9 @@ bool is_tried(const setting& s) {
   if (only ? transport != only : transport.starts_with("verbs")) return false;
   if (!weft::tests::has_part("qdma") && transport.starts_with("qdma")) return false;
   if (WEFT_TEST_FEW_SETTINGS && has_a_twin(s)) return false;
-  return !WEFT_TEST_ONE_PROCESS || s.where != place::two_processes;
+  // Races between threads of one process are found where there are two.
+  return !WEFT_TEST_RACES ||
+         (s.where != place::two_processes && s.progress != weft::progress_mode::polling);
 }
 
 }  // namespace
