@@ -40,7 +40,8 @@ enum class refusal_kind : std::uint8_t {
 /// The `detail` of a bye.
 enum class bye_kind : std::uint8_t {
   orderly = 0,
-  failed = 1  ///< the sender's context ends by an exception
+  failed = 1,         ///< the sender's context ends by an exception
+  no_descriptors = 2  ///< the sender has too few free descriptors for those it was sent
 };
 
 inline constexpr std::size_t max_frame_body = transports::wireup_message::max_bytes;

@@ -24,6 +24,9 @@ constexpr const char* as_this_context = "it says that it is this context";
 
 constexpr const char* has_left = "it has left";
 constexpr const char* has_failed = "its program failed: an exception ended its context";
+constexpr const char* has_no_descriptors =
+    "it has too few free file descriptors for another peer; raise its limit on open files (ulimit "
+    "-n)";
 constexpr const char* has_broken = "its process died or its connection broke";
 }  // namespace
 
@@ -126,10 +129,16 @@ void peer_channel::process_ended() {
   });
 }
 
+namespace {
+
+frame bye(bye_kind how) { return {frame_kind::bye, static_cast<std::uint8_t>(how), {}, {}}; }
+
+}  // namespace
+
 void peer_channel::close_now(bye_kind how) {
   if (stage_ != stage::live || closing_) return;
   closing_ = true;
-  connection_->send({frame_kind::bye, static_cast<std::uint8_t>(how), {}, {}});
+  connection_->send(bye(how));
   connection_->close_when_sent();
 }
 
@@ -169,9 +178,14 @@ void peer_channel::on_frame(frame f) {
             shared_from_this(), wireup_message{f.detail, std::move(f.body), std::move(f.fds)});
       if (f.kind == frame_kind::bye && f.body.empty()) {
         connection_->close();
-        if (f.detail == static_cast<std::uint8_t>(bye_kind::failed))
-          return end({errc::peer_lost, has_failed});
-        return end({errc::closed, has_left});
+        switch (static_cast<bye_kind>(f.detail)) {
+          case bye_kind::failed:
+            return end({errc::peer_lost, has_failed});
+          case bye_kind::no_descriptors:
+            return end({errc::peer_lost, has_no_descriptors});
+          case bye_kind::orderly:
+            return end({errc::closed, has_left});
+        }
       }
       break;
     case stage::waiting:
@@ -240,6 +254,10 @@ void peer_channel::on_answer(const frame& f) {
   greets_.reset();
   become_live();
   answer(shared_from_this(), {});
+}
+
+void peer_channel::on_no_room() {
+  if (stage_ == stage::live && !closing_) connection_->send(bye(bye_kind::no_descriptors));
 }
 
 void peer_channel::on_ended(connection::ending why) {

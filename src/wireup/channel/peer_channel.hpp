@@ -92,6 +92,7 @@ class peer_channel final : public channel,
 
   // connection::user
   void on_frame(frame f) override;
+  void on_no_room() override;
   void on_ended(connection::ending why) override;
 
  private:

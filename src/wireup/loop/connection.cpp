@@ -113,8 +113,11 @@ void connection::read() {
         break;
       case arrival::end:
         return end(silent_ ? ending::closed : ending::hung_up);
-      case arrival::no_room:
+      case arrival::no_room: {
+        const std::shared_ptr<user> whom = user_;
+        whom->on_no_room();
         return end(ending::no_room);
+      }
       case arrival::broken:
         return end(ending::broken);
     }

@@ -31,6 +31,8 @@ class connection : public std::enable_shared_from_this<connection> {
    public:
     virtual ~user() = default;
     virtual void on_frame(frame f) = 0;
+    /// Called before `on_ended(ending::no_room)`: may send a last frame.
+    virtual void on_no_room() {}
     /// Called once, as the last call; not called after `close`.
     virtual void on_ended(ending why) = 0;
   };

@@ -81,6 +81,24 @@ TEST_CASE("without descriptors for long clients are turned away, and told what t
   check_still_well(host);
 }
 
+TEST_CASE("a peer whose descriptors find no room learns why its channel ends") {
+  if (WEFT_TEST_SANITIZED) return tests::skip("the sanitizer needs descriptors of its own");
+  node host;
+  check_still_well(host);
+  const raw_end peer = admitted(host);
+  {
+    const frame much{frame_kind::wireup_message, 9, {}, {}};
+    const unique_fd sent(::dup(0));
+    const tests::descriptor_famine famine(0);
+    REQUIRE(send_descriptors(peer.get(), bytes_of(much), 1, sent.get()) > 0);
+    const frame answer = receive_one(peer);
+    CHECK(answer.kind == frame_kind::bye);
+    CHECK(answer.detail == static_cast<std::uint8_t>(bye_kind::no_descriptors));
+  }
+  CHECK_THAT(host.notices.next(), weft::tests::contains("too few file descriptors"));
+  check_still_well(host);
+}
+
 TEST_CASE("a starved listener rests between its attempts") {
   using clock = std::chrono::steady_clock;
   const std::string name = random_socket_name();
