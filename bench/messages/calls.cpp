@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls beside messages there and back: the reply comes from an inline handler, or from a handler's
-// coroutine. In turns in the same pair of processes.
+// coroutine; one call at a time, or several outstanding. In turns in the same pair of processes.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -22,12 +22,25 @@ struct request {
   settings chosen;
   std::vector<std::size_t> sizes{8, 64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20};
   int rounds = 21;
+  std::size_t outstanding = 64;
 };
 
-enum way : std::size_t { messages, inline_call_, coroutine, typed, way_count };
-constexpr std::array<const char*, way_count> names{"messages", "inline", "coroutine", "typed"};
-constexpr std::array<am, way_count> numbers{am{0}, am{1}, am{2}, am{3}};
+enum way : std::size_t {
+  messages,
+  inline_call_,
+  coroutine,
+  typed,
+  inline_at_once,
+  coroutine_at_once,
+  way_count
+};
+constexpr std::array<const char*, way_count> names{"messages", "inline",       "coroutine",
+                                                   "typed",    "inline, many", "coroutine, many"};
+constexpr std::array<am, way_count> numbers{am{0}, am{1}, am{2}, am{3}, am{1}, am{2}};
 constexpr std::size_t longest_inline = 8 << 10;
+constexpr std::size_t longest_of_many = 1 << 10;
+
+bool is_one_of_many(way by) { return by == inline_at_once || by == coroutine_at_once; }
 
 std::size_t count_for(std::size_t size) {
   return std::clamp<std::size_t>((16u << 20) / std::max<std::size_t>(size, 1), 16, 2000);
@@ -59,6 +72,28 @@ task<double> ask(const side& me, way by, std::size_t size) {
   co_return each;
 }
 
+task<void> call_again(endpoint peer, am number, std::size_t size, std::size_t count) {
+  heap_buffers out(1, size), in(1, size);
+  const std::span<std::byte> from = out.next(), into = in.next();
+  fill(from, 1);
+  for (std::size_t i = 0; i != count; ++i) co_await peer.call(number, from, into);
+  verify(into, 1);
+}
+
+/// Microseconds of each call while several are outstanding, at rank 0.
+task<double> ask_many(const side& me, way by, std::size_t size, std::size_t outstanding) {
+  const std::size_t each = 100'000 / outstanding;
+  co_await barrier(me);
+  scope all;
+  const auto start = now_ns();
+  for (std::size_t i = 0; i != outstanding; ++i)
+    all.start(call_again(me.peer, numbers[by], size, each));
+  co_await all.join();
+  const double us = us_between(start, now_ns()) / static_cast<double>(each * outstanding);
+  co_await me.peer.send(const_buffer{}, sync_tag);
+  co_return us;
+}
+
 /// Rank 1, in one turn.
 task<void> answer(const side& me, way by, std::size_t size) {
   const endpoint peer = me.peer;
@@ -79,18 +114,23 @@ std::size_t echo_at_once(const inline_call& c) {
 }
 
 bool takes(way by, std::size_t size) {
+  if (is_one_of_many(by)) return size <= longest_of_many;
   if (by == inline_call_) return size <= longest_inline;
   return by != typed || size == sizeof(std::uint64_t);
 }
 
 task<void> act(side& me, const request& wanted) {
-  report out({{"size", "size"}, {"", "by"}, {"round trip µs", "us"}, {"× messages", "to_messages"}},
+  report out({{"size", "size"},
+              {"", "by"},
+              {"µs each", "us"},
+              {"× messages", "to_messages"},
+              {"million/s", "million_per_s"}},
              wanted.chosen.as_json);
   co_await barrier(me);
   if (me.rank == 0) out.title(me.peer.describe());
+  // The handlers that run at once write the same bytes: each reply leaves before the next begins.
   std::vector<std::byte> memory(*std::max_element(wanted.sizes.begin(), wanted.sizes.end()));
   const handler at_once = me.ctx.on_inline(numbers[inline_call_], &echo_at_once);
-  // One call at a time: the handler's memory is free when the reply has left.
   const handler task_by_task = me.ctx.on(numbers[coroutine], [&memory](call c) -> task<void> {
     const mutable_buffer body = mutable_buffer(memory).first(c.size());
     co_await c.recv(body);
@@ -108,7 +148,11 @@ task<void> act(side& me, const request& wanted) {
           co_await answer(me, by, size);
           continue;
         }
-        const double us = co_await ask(me, by, size);
+        double us = 0;
+        if (is_one_of_many(by))
+          us = co_await ask_many(me, by, size, wanted.outstanding);
+        else
+          us = co_await ask(me, by, size);
         if (round >= 0) of[by].push_back(us);  // the first one warms up
       }
     for (std::size_t by = 0; by != way_count && me.rank == 0; ++by) {
@@ -116,6 +160,7 @@ task<void> act(side& me, const request& wanted) {
       auto line = make_line(head_of("calls", wanted.chosen, size), "us", of[by]);
       line["by"] = names[by];
       line["to_messages"] = median_ratio(of[by], of[messages]);
+      line["million_per_s"] = 1 / median(of[by]);
       out.add(line);
     }
   }
@@ -131,6 +176,9 @@ void add(CLI::App& app) {
       "calls", "Calls of an inline handler and of a coroutine beside messages there and back");
   add_sizes(*sub, wanted->sizes, "Calls")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
+  sub->add_option("--outstanding", wanted->outstanding, "Calls under way at once, where many are")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {

@@ -4,6 +4,7 @@
 
 bench calls --rounds 1 --size 8,64K
 says coroutine
+says "inline, many"
 bench calls --rounds 1 --size 8 --transport tcp --json
 says '"bench":"calls"'
 says '"by":"inline"'

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <iterator>
+#include <list>
 #include <new>
 #include <vector>
 
@@ -115,7 +115,7 @@ class control_queue {
       access_answers_ += one;
   }
 
-  std::deque<entry> entries_;
+  std::list<entry> entries_;  // usually empty: a deque would hold memory for each peer
   std::uint32_t answers_ = 0;
   std::uint32_t access_answers_ = 0;
   std::uint64_t left_ = 0;

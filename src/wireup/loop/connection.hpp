@@ -2,7 +2,7 @@
 // Frames over one socket, Unix or TCP.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 
 #include "runtime/descriptors/close_on_fork.hpp"
@@ -107,11 +107,11 @@ class connection : public std::enable_shared_from_this<connection> {
   const std::string tcp_name_;
   stream_frames stream_;  // of a TCP connection
   std::shared_ptr<user> user_;
-  std::deque<frame> queue_;
-  std::size_t owed_ = 0;  // the queue's cost
-  bool resting_ = false;  // nothing is read until the peer has taken part of the queue
-  bool writing_ = false;  // a wait for room is under way
-  bool deaf_ = false;     // sending failed: the other side is gone, and reading will find the end
+  std::list<frame> queue_;  // usually empty: a deque would hold memory for each peer
+  std::size_t owed_ = 0;    // the queue's cost
+  bool resting_ = false;    // nothing is read until the peer has taken part of the queue
+  bool writing_ = false;    // a wait for room is under way
+  bool deaf_ = false;       // sending failed: the other side is gone, and reading will find the end
   bool closing_ = false;
   bool silent_ = false;         // TCP: our side is shut down; waits for the other side to close
   bool process_ended_ = false;  // the one at the other end
