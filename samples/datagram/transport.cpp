@@ -133,6 +133,9 @@ unsigned datagram_transport::poll() noexcept {
   unsigned handled = 0;
   while (!lost_.empty()) {
     wt::frame_sink& peer = *lost_.back();
+    // A peer that leaves in good order reads no more, and what it has sent counts.
+    if (!drain_peer(peer)) return frames_per_pass;
+    if (lost_.empty() || lost_.back() != &peer) continue;  // one of these frames has ended it
     lost_.pop_back();
     ++handled;
     peer.on_broken(weft::errc::peer_lost);

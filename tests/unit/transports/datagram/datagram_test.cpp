@@ -99,6 +99,26 @@ TEST_CASE("datagram: the end of the peer's link is no error") {
   CHECK(a.transport->drain_peer(a.sink));
 }
 
+TEST_CASE("datagram: what a peer sent before it left comes before the news that it has left") {
+  accepted a;
+  wt::wireup_message offer;
+  const auto link = a.transport->open(a.sink, {}, offer);
+  offer.fds.clear();  // the peer's end of that direction
+  for (int n = 0; n != 100; ++n) {
+    const std::string one = frame(0);
+    REQUIRE(::send(a.mine.get(), one.data(), one.size(), 0) > 0);
+  }
+  const wt::frame_header header{1, 0, 0, 0, 0};
+  wt::gather nothing;
+  REQUIRE(link->send(header, nullptr, nothing) == wt::post::failed);
+  while (a.sink.broken.empty()) {
+    REQUIRE(a.transport->poll_hook()->busy);
+    a.transport->poll_hook()->poll();
+  }
+  CHECK(a.sink.frames == 100);
+  CHECK(a.sink.broken == std::vector<weft::errc>{weft::errc::peer_lost});
+}
+
 TEST_CASE("datagram: an offer that is no socket for datagrams is refused") {
   accepted a;
   recorder other;
