@@ -76,10 +76,11 @@ bool all_are(const lent<std::uint8_t>& v, std::uint8_t what, std::size_t size) {
 /// Nodes that have a link to each other: else the first loan would wait for one.
 struct linked_nodes : nodes {
   explicit linked_nodes(fake::settings s) : nodes(2, s) {
+    const bytes out(1);
     bytes in(1);
     for (const fake::node n : {0u, 1u}) {
       const auto r = (*this)[n].recv(1 - n, in, tag{1});
-      (*this)[1 - n].send(n, bytes(1), tag{1});
+      (*this)[1 - n].send(n, out, tag{1});
       settle();
       REQUIRE(r->ended_with(errc::ok));
     }
