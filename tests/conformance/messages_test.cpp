@@ -86,7 +86,7 @@ task<void> receive_in_order(context& here, endpoint other) {
   }
 }
 
-constexpr std::uint64_t many = 5000;
+constexpr std::uint64_t many = 2000;
 task<void> send_unexpected(context&, endpoint other) {
   std::vector<bytes> data(many);
   scope sends;
@@ -182,7 +182,7 @@ task<void> answer_once(context&, endpoint other) {
 }
 
 constexpr std::size_t long_one = 2u << 20;
-constexpr int long_ones = 10;
+constexpr int long_ones = 6;
 
 task<void> send_long_ones(context&, endpoint other) {
   const bytes out = pattern(long_one, 3);
