@@ -63,8 +63,8 @@ TEST_CASE("a frame's header, byte by byte") {
 }
 
 TEST_CASE(
-    "a frame's detail: of a wire-up message, of a refusal for want of a lane, and of the bye of a "
-    "failure") {
+    "a frame's detail: of a wire-up message, of a refusal for want of a lane, and of a bye that "
+    "gives a reason") {
   const auto parses = [](frame_kind kind, std::uint8_t detail) {
     const auto head = frame_header::of({kind, detail, {}, {}});
     const auto back = frame_header::parse(head, {});
@@ -75,8 +75,8 @@ TEST_CASE(
   CHECK(parses(frame_kind::refusal, 1));
   CHECK_FALSE(parses(frame_kind::refusal, 2));
   CHECK_FALSE(parses(frame_kind::welcome, 1));
-  CHECK(parses(frame_kind::bye, 1));
-  CHECK_FALSE(parses(frame_kind::bye, 2));
+  CHECK(parses(frame_kind::bye, 2));
+  CHECK_FALSE(parses(frame_kind::bye, 3));
 }
 
 TEST_CASE("invitation, byte by byte, and back") {
