@@ -37,11 +37,12 @@ class typed_post_operation : public send_operation {
                         detail::send_mode::standard, detail::post_word(*r.types)},
                        f),
         args_(r.args) {
-    request.data = args_.bytes();
+    request.data = args_.list(pieces_);
   }
 
  private:
   const detail::call_bytes args_;
+  detail::call_bytes::pieces pieces_;
 };
 
 class raw_call_operation;
@@ -65,8 +66,8 @@ class raw_call_operation : public detail::call_operation {
   std::size_t take() const noexcept { return reply_size(); }
 
  private:
-  const_buffer arguments() const noexcept override { return args_; }
-  room place(std::uint64_t) noexcept override { return {into_}; }
+  detail::buffer_list<const_buffer> arguments() const noexcept override { return args_; }
+  room place(std::uint64_t, const_buffer) noexcept override { return {into_}; }
 
   const const_buffer args_;
   const mutable_buffer into_;
@@ -84,25 +85,41 @@ struct [[nodiscard]] typed_call_request {
   am number;
   detail::call_bytes args;
   const detail::call_signature* types;
+  detail::reply_box<R> box() const noexcept { return {}; }
+};
+/// What `endpoint::call_into` returns: the reply goes into an object of the caller's.
+template <class R>
+struct [[nodiscard]] typed_call_request<R&> {
+  using value_type = void;
+  using operation_type = typed_call_operation<R&>;
+  detail::peer_name to;
+  am number;
+  detail::call_bytes args;
+  const detail::call_signature* types;
+  R* into;
+  detail::reply_box<R&> box() const noexcept { return detail::reply_box<R&>(*into); }
 };
 
-/// A call with values in flight; it holds the arguments and the reply.
+/// A call with values in flight; it holds the arguments, except for what is the caller's, and the
+/// reply.
 template <class R>
 class typed_call_operation : public detail::call_operation {
  public:
   typed_call_operation(const typed_call_request<R>& r, complete_fn f)
-      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args) {}
-  R take() { return reply_.take(); }
+      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args), reply_(r.box()) {}
+  auto take() { return reply_.take(); }
 
  private:
-  const_buffer arguments() const noexcept override { return args_.bytes(); }
-  room place(std::uint64_t size) noexcept override {
-    mutable_buffer into;
-    const errc why = reply_.make_room(size, into);
-    return {into, why};
+  detail::buffer_list<const_buffer> arguments() const noexcept override { return all_args_; }
+  room place(std::uint64_t size, const_buffer beginning) noexcept override {
+    room r;
+    r.status = reply_.make_room(size, beginning, r.into);
+    return r;
   }
 
   const detail::call_bytes args_;
+  detail::call_bytes::pieces pieces_;
+  const detail::buffer_list<const_buffer> all_args_ = args_.list(pieces_);
   detail::reply_box<R> reply_;
 };
 
@@ -113,7 +130,7 @@ struct [[nodiscard]] reply_request {
   using value_type = void;
   using operation_type = reply_operation;
   proto::served_call* to;
-  const_buffer data;
+  detail::buffer_list<const_buffer> data;
 };
 
 /// A reply in flight. Ends as a send does.
@@ -139,7 +156,7 @@ struct [[nodiscard]] item_request {
   using value_type = void;
   using operation_type = item_operation;
   proto::served_call* to;
-  const_buffer data;
+  detail::buffer_list<const_buffer> data;
 };
 
 /// Sends one value. Waits while the caller lets no more come.
