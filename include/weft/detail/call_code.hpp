@@ -12,6 +12,7 @@
 
 #include <weft/call.hpp>
 #include <weft/coro/async_generator.hpp>
+#include <weft/detail/announced_memory.hpp>
 #include <weft/detail/kept_arguments.hpp>
 
 namespace weft::detail {
@@ -51,11 +52,9 @@ struct call_types<R(Args...)> {
   static constexpr call_sizes sizes = sizes_of_call<std::remove_cvref_t<Args>...>();
   using landing = value_landing<stored_t<Args>...>;
   /// \param before arguments whose memory is to be used; none: it is made
-  static void make_room(landing& l, std::size_t size, const_buffer beginning,
+  static void make_room(landing& l, std::size_t size, const_buffer beginning, row_limits limits,
                         std::optional<arguments>& before) {
-    const auto with = [&](auto*... each) {
-      l.make_room(size, beginning, rows_of_arguments, each...);
-    };
+    const auto with = [&](auto*... each) { l.make_room(size, beginning, limits, each...); };
     if (before)
       std::apply([&](auto&... each) { with(&each...); }, *before);
     else
@@ -122,7 +121,9 @@ class typed_code final : public call_code {
     if (c.data().size() != c.size()) {
       check_size(c.size(), types::sizes);
       before = kept_.take();
-      types::make_room(landing.emplace(), c.size(), c.beginning(), before);
+      const announced_memory::share filled(announced_, c.size());
+      types::make_room(landing.emplace(), c.size(), c.beginning(),
+                       {shortest_row_in_place, filled.bytes()}, before);
       const claimed_request rest = c.recv(landing->room());
       co_await rest;
     }
@@ -163,6 +164,7 @@ class typed_code final : public call_code {
  private:
   F f_;
   kept_arguments<arguments> kept_;
+  announced_memory announced_;
 };
 
 template <class F>

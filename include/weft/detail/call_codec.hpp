@@ -52,9 +52,7 @@ constexpr call_sizes sizes_of_call() noexcept {
   return {all.least, all.fixed ? all.least : longest_typed_call};
 }
 
-/// A handler's vector or string is filled before its bytes come only up to this size: a peer has
-/// only announced them. Of a reply, which this side has asked for, any is.
-inline constexpr row_limits rows_of_arguments{shortest_row_in_place, std::size_t{64} << 20};
+/// Of a reply, which this side has asked for, any vector or string is filled before its bytes come.
 inline constexpr row_limits rows_of_replies{shortest_row_in_place, longest_typed_call};
 
 /// The arguments of a call.

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include <weft/detail/call_state.hpp>
 #include <weft/operations/messages.hpp>
@@ -85,7 +86,6 @@ struct [[nodiscard]] typed_call_request {
   am number;
   detail::call_bytes args;
   const detail::call_signature* types;
-  detail::reply_box<R> box() const noexcept { return {}; }
 };
 /// What `endpoint::call_into` returns: the reply goes into an object of the caller's.
 template <class R>
@@ -97,7 +97,6 @@ struct [[nodiscard]] typed_call_request<R&> {
   detail::call_bytes args;
   const detail::call_signature* types;
   R* into;
-  detail::reply_box<R&> box() const noexcept { return detail::reply_box<R&>(*into); }
 };
 
 /// A call with values in flight; it holds the arguments, except for what is the caller's, and the
@@ -106,10 +105,16 @@ template <class R>
 class typed_call_operation : public detail::call_operation {
  public:
   typed_call_operation(const typed_call_request<R>& r, complete_fn f)
-      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args), reply_(r.box()) {}
+      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args), reply_(box_for(r)) {}
   auto take() { return reply_.take(); }
 
  private:
+  static detail::reply_box<R> box_for(const typed_call_request<R>& r) noexcept {
+    if constexpr (std::is_reference_v<R>)
+      return detail::reply_box<R>(*r.into);
+    else
+      return {};
+  }
   detail::buffer_list<const_buffer> arguments() const noexcept override { return all_args_; }
   room place(std::uint64_t size, const_buffer beginning) noexcept override {
     room r;

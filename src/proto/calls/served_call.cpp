@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "proto/peer/peer.hpp"
-#include "proto/select/select.hpp"
 
 namespace weft::proto {
 

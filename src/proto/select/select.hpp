@@ -79,11 +79,8 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::in
   return {true, eager_end, size <= eager_limit || eager_end < wanted};
 }
 
-/// The longest first piece of a list that goes with the request, wherever the rest of the message
-/// goes: a header, which may tell the receiver where the rest belongs.
-inline constexpr std::size_t longest_head = 4096;
-
-/// Bytes of that piece; 0: there is none.
+/// Bytes of the first piece of a list, which goes with the request, wherever the rest of the
+/// message goes; 0: there is none that does.
 constexpr std::size_t head_of(std::span<const const_buffer> list) noexcept {
   return list.size() < 2 || list.front().size() > longest_head ? 0 : list.front().size();
 }

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include <weft/detail/announced_memory.hpp>
 #include <weft/detail/call_codec.hpp>
 
 #include "support/allocations.hpp"
@@ -34,7 +35,7 @@ using weft::detail::row_limits;
 using weft::detail::value_landing;
 using weft::tests::bytes;
 
-constexpr row_limits usual = weft::detail::rows_of_arguments;
+constexpr row_limits usual = weft::detail::rows_of_replies;
 
 bytes joined(const call_bytes& packed) {
   call_bytes::pieces list;
@@ -245,6 +246,22 @@ TEST_CASE(
   value_landing<std::uint64_t, element_memory<char>> view;
   view.make_room(total, known, small, nullptr, nullptr);
   CHECK(view.room().parts().size() == 2);
+}
+
+TEST_CASE("landing: the callers of a handler share what is filled before it comes") {
+  using weft::detail::announced_memory;
+  announced_memory of_handler;
+  {
+    const announced_memory::share some(of_handler, std::size_t{40} << 20);
+    CHECK(some.bytes() == std::size_t{40} << 20);
+    const announced_memory::share too_much(of_handler, std::size_t{25} << 20);
+    CHECK(too_much.bytes() == 0);
+    const announced_memory::share rest(of_handler, std::size_t{24} << 20);
+    CHECK(rest.bytes() != 0);
+    CHECK(announced_memory::share(of_handler, 1).bytes() == 0);
+    CHECK(announced_memory::share(of_handler, ~std::size_t{0}).bytes() == 0);
+  }
+  CHECK(announced_memory::share(of_handler, announced_memory::most).bytes() != 0);
 }
 
 TEST_CASE("landing: elements alone, with and without memory, and with a rest") {
