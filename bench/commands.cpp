@@ -32,6 +32,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   stripe_command::add(app);
   threads_command::add(app);
   values_command::add(app);
+  large_command::add(app);
   loans_command::add(app);
   pieces_command::add(app);
   asio_command::add(app);

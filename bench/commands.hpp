@@ -45,6 +45,7 @@ namespace threads_command { void add(CLI::App& app); }      ///< threads with a 
 namespace loans_command { void add(CLI::App& app); }        ///< messages that are read in place
 namespace values_command { void add(CLI::App& app); }       ///< typed values beside the same bytes
 namespace pieces_command { void add(CLI::App& app); }       ///< lists of pieces beside one buffer
+namespace large_command { void add(CLI::App& app); }        ///< a long message, value, argument and result
 namespace asio_command { void add(CLI::App& app); }         ///< inside an io_context of Asio
 namespace serve_command { void add(CLI::App& app); }        ///< the other side, for clients on other hosts
 namespace vipl_command { void add(CLI::App& app); }         ///< the VI Provider Library

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
 #include <weft/claim.hpp>
@@ -20,6 +23,13 @@ namespace weft {
 namespace proto {
 class call_handler;
 }
+
+namespace detail {
+/// What is sent in pieces.
+template <class List>
+concept piece_list = std::constructible_from<buffer_list<const_buffer>, const List&> &&
+                     !std::convertible_to<const List&, const_buffer>;
+}  // namespace detail
 
 /// A call that is being served: what a handler gets. A handle, cheap to copy, for the handler's
 /// coroutine and what it awaits; not to be used after that has ended. One thread at a time.
@@ -38,11 +48,18 @@ class call {
   /// `recv`, `discard` or the handler's end. While they are kept, they cost the caller credit.
   const_buffer data() const noexcept;
 
+  /// The first bytes of the arguments, as far as they have come, at most 4 KiB: a header that tells
+  /// where the rest goes. Of long arguments there may be none yet. A caller that sends a list
+  /// (`endpoint::call` with values; send) sends its first piece along, if it is short. Valid until
+  /// the handler's end. \throws std::bad_alloc
+  const_buffer beginning();
+
   /// Receives the arguments, once. Long ones cross now, directly into this memory. Ends as
   /// `endpoint::recv`: truncated, peer_lost, stopped ...
   /// \param into of size() bytes; a list must live until the end, too
   claimed_request recv(mutable_buffer into) noexcept;
   claimed_request recv(std::span<const mutable_buffer> list) noexcept;
+  claimed_request recv(const detail::buffer_list<mutable_buffer>& memory) noexcept;
   /// Drops the arguments.
   void discard() noexcept;
 
@@ -55,12 +72,19 @@ class call {
   /// errc::invalid_argument if there was a reply already.
   /// \param data unchanged until the end
   reply_request reply(const_buffer data) noexcept { return {self_, data}; }
+  /// \param list of pieces (std::span<const const_buffer>), unchanged until the end, as they are
+  template <detail::piece_list List>
+  reply_request reply(const List& list) noexcept {
+    return {self_, detail::buffer_list<const_buffer>(list)};
+  }
 
   /// The same, for what `endpoint::call<R>` expects. \throws also std::bad_alloc
   template <class R>
   task<void> reply_value(R value) {
-    const detail::call_bytes packed = detail::pack_values(value);
-    co_await reply(packed.bytes());
+    detail::call_bytes::pieces list;
+    const detail::call_bytes packed = detail::pack_view(value);
+    const reply_request whole = reply(packed.list(list));
+    co_await whole;
   }
 
   /// Sends one value of a stream, before the end of the handler, which ends the stream. A call that
@@ -68,6 +92,10 @@ class call {
   /// taken; ends as `endpoint::send` does, with errc::invalid_argument for any other call.
   /// \param data unchanged until the end
   item_request reply_next(const_buffer data) noexcept { return {self_, data}; }
+  template <detail::piece_list List>
+  item_request reply_next(const List& list) noexcept {
+    return {self_, detail::buffer_list<const_buffer>(list)};
+  }
 
   /// For weft's own layers.
   explicit call(proto::served_call& self) noexcept : self_(&self) {}
@@ -87,6 +115,10 @@ struct inline_call {
 struct handler_options {
   /// Its coroutine starts there; null: on the thread inside `run()`.
   executor* where = nullptr;
+  /// Of a typed handler: the memory of the last long arguments serves the next ones, where the
+  /// handler has not taken them by value. New memory costs more time than the bytes of a long
+  /// argument. It is kept until the handler ends.
+  bool keeps_memory = false;
 };
 
 /// A registered handler: calls of its number are served while this object lives. Move-only.
@@ -119,9 +151,24 @@ class handler {
 // --- endpoint ----------------------------------------------------------------------------------
 
 template <class R, class... Args>
-typed_call_request<R> endpoint::call(am number, const Args&... args) const {
+typed_call_request<R> endpoint::call(am number, Args&&... args) const {
   detail::require_call_values<Args...>();
-  return {name(), number, detail::pack_values(args...), &detail::signature_of_call<R, Args...>};
+  return {name(), number, detail::pack_values(std::forward<Args>(args)...),
+          &detail::signature_of_call<R, std::remove_cvref_t<Args>...>};
+}
+
+template <class R, class... Args>
+typed_call_request<std::remove_cvref_t<R>&> endpoint::call_into(R&& reply, am number,
+                                                                Args&&... args) const {
+  using value = std::remove_cvref_t<R>;
+  detail::require_call_values<Args...>();
+  static_assert(detail::is_borrowed<R>,
+                "the object must live until the call has ended: pass a variable");
+  constexpr bool is_view = detail::has_elements<value> && !detail::elements_of<value>::owns;
+  static_assert(is_view || !std::is_const_v<std::remove_reference_t<R>>, "a call writes to it");
+  return {name(), number, detail::pack_values(std::forward<Args>(args)...),
+          &detail::signature_of_call<value, std::remove_cvref_t<Args>...>,
+          const_cast<value*>(&reply)};
 }
 
 template <class T, class... Args>
@@ -134,9 +181,10 @@ async_generator<T> endpoint::call_stream(am number, const Args&... args) const {
 }
 
 template <class... Args>
-typed_post_request endpoint::post(am number, const Args&... args) const {
+typed_post_request endpoint::post(am number, Args&&... args) const {
   detail::require_call_values<Args...>();
-  return {name(), number, detail::pack_values(args...), &detail::signature_of_call<void, Args...>};
+  return {name(), number, detail::pack_values(std::forward<Args>(args)...),
+          &detail::signature_of_call<void, std::remove_cvref_t<Args>...>};
 }
 
 }  // namespace weft

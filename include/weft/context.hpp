@@ -142,8 +142,9 @@ class context {
   ///        string_view among the arguments is valid until the task, or the generator, has ended
   template <class Signature, class F>
   [[nodiscard]] handler on(am number, F f, handler_options how = {}) {
-    return add_handler(number, std::make_unique<detail::typed_code<Signature, F>>(std::move(f)),
-                       how);
+    return add_handler(
+        number, std::make_unique<detail::typed_code<Signature, F>>(std::move(f), how.keeps_memory),
+        how);
   }
 
   /// Registers a handler for small calls, which runs at once where the message arrives: inside a

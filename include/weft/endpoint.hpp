@@ -145,11 +145,19 @@ class endpoint {
   /// \param number the number of the handler. One with another signature refuses the call, and the
   ///        error has both signatures: integers and floats of other sizes are other types; a vector
   ///        and a span are the same
-  /// \param args any values; copied, but a span that is alone is not, and its elements live
-  ///        unchanged until the end
+  /// \param args any values. As of `send_value`: variables, and the elements of a span or a
+  ///        string_view, live unchanged until the end, since long ones are not copied; temporaries
+  ///        are moved into the request
   /// \throws std::bad_alloc; what the `put` of a wire<T> throws
   template <class R, class... Args>
-  typed_call_request<R> call(am number, const Args&... args) const;
+  typed_call_request<R> call(am number, Args&&... args) const;
+
+  /// The same into an object that exists: a vector or a string gets the reply's length and keeps
+  /// its memory, a span must have it.
+  /// \param reply not touched by the caller until the end; after an error its value is not defined
+  /// \param number, args as above
+  template <class R, class... Args>
+  typed_call_request<std::remove_cvref_t<R>&> call_into(R&& reply, am number, Args&&... args) const;
 
   /// Calls a handler that gives a stream of values, `ctx.on<async_generator<T>(...)>`, and yields
   /// the values in order. The first `next` makes the call, with its deadline. The handler is at
@@ -176,8 +184,9 @@ class endpoint {
   send_request post_bytes(am number, const_buffer args) const {
     return {name(), detail::post_tag(number), args};
   }
+  /// \param number, args as of `call`
   template <class... Args>
-  typed_post_request post(am number, const Args&... args) const;
+  typed_post_request post(am number, Args&&... args) const;
 
   // RMA on a `region` of the peer. The peer's application takes no part: the peer's thread that
   // makes progress serves the operation. An operation ends when it has been done at the peer. Any

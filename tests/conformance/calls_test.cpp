@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "conversation.hpp"
+#include "both_ends.hpp"
 #include "one_thread.hpp"
 #include "support/catch.hpp"
 
@@ -17,21 +17,6 @@ using namespace weft;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr tag ready{1};
-constexpr tag over{2};
-
-/// Both ends have come as far. Each has a tag of its own: they may be one endpoint.
-template <bool Left>
-task<void> meet(endpoint other, tag t) {
-  scope both;
-  both.start(other.send(const_buffer{}, tag{t.value + (Left ? 10 : 20)}));
-  both.start(other.recv(mutable_buffer{}, tag{t.value + (Left ? 20 : 10)}));
-  co_await both.join();
-}
-
-/// The first of an end's numbers: in one context both ends have their handlers.
-constexpr std::uint32_t numbers_of(bool left) { return left ? 100 : 200; }
 
 // --- values ------------------------------------------------------------------------------------
 

@@ -5,12 +5,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <weft/call.hpp>
 #include <weft/coro/async_generator.hpp>
+#include <weft/detail/announced_memory.hpp>
+#include <weft/detail/kept_arguments.hpp>
 
 namespace weft::detail {
 
@@ -47,6 +50,21 @@ struct call_types<R(Args...)> {
   using arguments = std::tuple<stored_t<Args>...>;
   static constexpr const call_signature& signature = signature_of_call<R, Args...>;
   static constexpr call_sizes sizes = sizes_of_call<std::remove_cvref_t<Args>...>();
+  using landing = value_landing<stored_t<Args>...>;
+  /// \param before arguments whose memory is to be used; none: it is made
+  static void make_room(landing& l, std::size_t size, const_buffer beginning, row_limits limits,
+                        std::optional<arguments>& before) {
+    const auto with = [&](auto*... each) { l.make_room(size, beginning, limits, each...); };
+    if (before)
+      std::apply([&](auto&... each) { with(&each...); }, *before);
+    else
+      with(static_cast<stored_t<Args>*>(nullptr)...);
+  }
+  static arguments take(landing& l, std::optional<arguments>& before) {
+    if (!before) return l.take();
+    std::apply([&](auto&... each) { l.take_into(each...); }, *before);
+    return std::move(*before);
+  }
   static arguments unpack(const_buffer from) {
     return unpack_values<std::remove_cvref_t<Args>...>(from);
   }
@@ -57,15 +75,15 @@ struct call_types<R(Args...)> {
   }
 
  private:
-  /// A parameter by value takes the decoded one; others refer to it.
+  /// A parameter by value takes the decoded one; others refer to it, or to its elements.
   template <class Arg, class Stored>
   static decltype(auto) pass(Stored& s) {
-    if constexpr (std::is_lvalue_reference_v<Arg>)
-      return (s);
-    else if constexpr (std::is_same_v<std::remove_cvref_t<Arg>, Stored>)
-      return std::move(s);
-    else
+    if constexpr (!std::is_same_v<std::remove_cvref_t<Arg>, Stored>)
       return std::remove_cvref_t<Arg>(s.data(), s.size());
+    else if constexpr (std::is_lvalue_reference_v<Arg>)
+      return (s);
+    else
+      return std::move(s);
   }
 };
 
@@ -93,26 +111,35 @@ class typed_code final : public call_code {
   using result = typename types::result;
 
  public:
-  explicit typed_code(F f) : f_(std::move(f)) {}
+  explicit typed_code(F f, bool keeps_memory = false) : f_(std::move(f)), kept_(keeps_memory) {}
   const call_signature* signature() const noexcept override { return &types::signature; }
 
   task<void> serve(call c) override {
     check_kind(c, is_generator<result>::value);
-    call_bytes body;
+    std::optional<typename types::landing> landing;
+    std::optional<arguments> before;
     if (c.data().size() != c.size()) {
       check_size(c.size(), types::sizes);
-      body = call_bytes(c.size());
-      co_await c.recv(mutable_buffer(body.data(), c.size()));
+      before = kept_.take();
+      const announced_memory::share filled(announced_, c.size());
+      types::make_room(landing.emplace(), c.size(), c.beginning(),
+                       {shortest_row_in_place, filled.bytes()}, before);
+      const claimed_request rest = c.recv(landing->room());
+      co_await rest;
     }
-    arguments all = types::unpack(c.data().size() == c.size() ? c.data() : body.bytes());
+    arguments all = landing ? types::take(*landing, before) : types::unpack(c.data());
+    const typename kept_arguments<arguments>::giver back(kept_, all, landing.has_value());
     c.discard();
-    body = {};
+    before.reset();
+    landing.reset();
     using returned = decltype(types::invoke(f_, all));
     if constexpr (is_generator<result>::value) {
       result values = types::invoke(f_, all);
       while (auto* value = co_await values.next()) {
+        call_bytes::pieces list;
         const call_bytes packed = pack_view(*value);
-        co_await c.reply_next(packed.bytes());
+        const item_request item = c.reply_next(packed.list(list));
+        co_await item;
       }
     } else if constexpr (std::is_void_v<result>) {
       if constexpr (is_task<returned>::value)
@@ -121,17 +148,23 @@ class typed_code final : public call_code {
         types::invoke(f_, all);
     } else if constexpr (is_task<returned>::value) {
       result value = co_await types::invoke(f_, all);
+      call_bytes::pieces list;
       const call_bytes packed = pack_view(value);
-      co_await c.reply(packed.bytes());
+      const reply_request whole = c.reply(packed.list(list));
+      co_await whole;
     } else {
       result value = types::invoke(f_, all);
+      call_bytes::pieces list;
       const call_bytes packed = pack_view(value);
-      co_await c.reply(packed.bytes());
+      const reply_request whole = c.reply(packed.list(list));
+      co_await whole;
     }
   }
 
  private:
   F f_;
+  kept_arguments<arguments> kept_;
+  announced_memory announced_;
 };
 
 template <class F>
@@ -154,7 +187,7 @@ class raw_inline_code final : public call_code {
 };
 
 /// Copies a packed reply into the room for it. \throws weft::error (refused)
-std::size_t put_inline_reply(const inline_call& c, const_buffer packed);
+std::size_t put_inline_reply(const inline_call& c, const call_bytes& packed);
 
 template <class Signature, class F>
 class typed_inline_code final : public call_code {
@@ -172,7 +205,7 @@ class typed_inline_code final : public call_code {
       return 0;
     } else {
       const typename types::result value = types::invoke(f_, all);
-      return put_inline_reply(c, pack_view(value).bytes());
+      return put_inline_reply(c, pack_view(value));
     }
   }
 

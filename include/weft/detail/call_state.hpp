@@ -42,7 +42,7 @@ class call_operation : public operation {
  public:
   /// Where a reply goes. Not ok: the caller's type cannot take so many bytes.
   struct room {
-    mutable_buffer into;
+    buffer_list<mutable_buffer> into = mutable_buffer();
     errc status = errc::ok;
   };
 
@@ -70,10 +70,11 @@ class call_operation : public operation {
   friend class proto::call_table;
   friend struct proto::calls_of_peer;
 
-  /// The bytes of the call, which live until the end.
-  virtual const_buffer arguments() const noexcept = 0;
-  /// Makes room for the reply. Once, with the progress lock held. \param size bytes of the reply
-  virtual room place(std::uint64_t size) noexcept = 0;
+  /// The bytes of the call, which live until the end, as does a list of them.
+  virtual buffer_list<const_buffer> arguments() const noexcept = 0;
+  /// Makes room for the reply, and says where its bytes go. Once, with the progress lock held.
+  /// \param size bytes of the reply \param beginning the first ones, as far as they have come
+  virtual room place(std::uint64_t size, const_buffer beginning) noexcept = 0;
   /// The values that come before the reply; null: it is not that kind of call.
   virtual proto::value_stream* stream() noexcept { return nullptr; }
 

@@ -58,7 +58,7 @@ class item_source {
   next_item_request next() const noexcept { return {state_.get()}; }
   /// Of the value that has come.
   std::uint64_t size() const noexcept;
-  claimed_request recv(mutable_buffer into) const noexcept;
+  claimed_request recv(const buffer_list<mutable_buffer>& into) const noexcept;
   /// The type of the values does not take the one that has come. \param room bytes that it takes
   /// \throws weft::error
   [[noreturn]] void refuse(errc why, std::size_t room) const;
@@ -74,8 +74,8 @@ async_generator<T> values_from(item_source from) {
     const bool more = co_await items.next();
     if (!more) co_return;
     reply_box<T> box;
-    mutable_buffer into;
-    const errc fits = box.make_room(items.size(), into);
+    buffer_list<mutable_buffer> into = mutable_buffer();
+    const errc fits = box.make_room(items.size(), {}, into);
     if (fits != errc::ok) items.refuse(fits, into.size());
     co_await items.recv(into);
     T value = box.take();

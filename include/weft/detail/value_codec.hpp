@@ -32,8 +32,20 @@ namespace detail {
 template <class Out, class T>
 void put_value(Out& to, const T& value);
 
+/// A value of a collection where it lies, without a copy: those of a map are of another type.
+template <class V, class Out, class Each>
+void put_each(Out& to, const Each& each) {
+  if constexpr (!std::is_same_v<V, Each> && kind_of<V> == value_kind::object && !has_wire<V> &&
+                requires { each.second; }) {
+    put_value(to, each.first);
+    put_value(to, each.second);
+  } else {
+    put_value(to, static_cast<const V&>(each));
+  }
+}
+
 /// \param to a sink, or what has its `write` and `written`, `put_own` for a type with a wire<T>,
-///        and perhaps `write_elements` for many bytes
+///        and perhaps `write_elements` for many bytes, and `note_copies` where these may be copies
 template <class Out, class T>
 void put_collection(Out& to, const T& value) {
   const std::uint64_t count = value.size();
@@ -44,11 +56,14 @@ void put_collection(Out& to, const T& value) {
     else
       to.write(bytes_of_value(value));
   } else {
+    constexpr bool makes_copies = !std::is_lvalue_reference_v<decltype(*std::begin(value))>;
+    if constexpr (makes_copies && requires { to.note_copies(true); }) to.note_copies(true);
     for (const auto& each : value) {
       const std::uint64_t before = to.written();
-      put_value(to, static_cast<const value_in<T>&>(each));
+      put_each<value_in<T>>(to, each);
       if (to.written() == before) refuse_empty_element_put();
     }
+    if constexpr (makes_copies && requires { to.note_copies(true); }) to.note_copies(false);
   }
 }
 
@@ -97,7 +112,8 @@ T get_value(Source& from);
 template <class Source, class T>
 void get_into(Source& from, T& value);
 
-/// A peer may lie about the number of elements: memory grows with the bytes that have come.
+/// A peer may lie about the number of elements: memory grows with the bytes that have come, of
+/// which it is at most the eightfold.
 template <class Source, class C>
 void get_elements(Source& from, C& c) {
   static_assert(elements_of<C>::owns, "a span or string_view has no memory of its own");
@@ -105,10 +121,18 @@ void get_elements(Source& from, C& c) {
   const std::size_t at_hand = from.at_hand() / sizeof(element);
   const std::size_t step = std::max((std::size_t{1} << 20) / sizeof(element) + 1, at_hand);
   const std::uint64_t count = from.count_of(sizeof(element));
+  if constexpr (requires { from.take_row(c, count); })
+    if (from.take_row(c, count)) return;
   c.clear();
   while (c.size() != count) {
     const std::size_t before = c.size();
-    c.resize(before + static_cast<std::size_t>(std::min<std::uint64_t>(step, count - before)));
+    const std::size_t now =
+        before + static_cast<std::size_t>(std::min<std::uint64_t>(step, count - before));
+    if constexpr (requires { c.reserve(c.capacity()); })
+      if (now > c.capacity())
+        c.reserve(
+            static_cast<std::size_t>(std::min<std::uint64_t>(count, std::max(now, 8 * before))));
+    c.resize(now);
     from.read(std::as_writable_bytes(std::span(c.data(), c.size()).subspan(before)));
   }
 }

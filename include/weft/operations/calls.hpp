@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include <weft/detail/call_state.hpp>
 #include <weft/operations/messages.hpp>
@@ -37,11 +38,12 @@ class typed_post_operation : public send_operation {
                         detail::send_mode::standard, detail::post_word(*r.types)},
                        f),
         args_(r.args) {
-    request.data = args_.bytes();
+    request.data = args_.list(pieces_);
   }
 
  private:
   const detail::call_bytes args_;
+  detail::call_bytes::pieces pieces_;
 };
 
 class raw_call_operation;
@@ -65,8 +67,8 @@ class raw_call_operation : public detail::call_operation {
   std::size_t take() const noexcept { return reply_size(); }
 
  private:
-  const_buffer arguments() const noexcept override { return args_; }
-  room place(std::uint64_t) noexcept override { return {into_}; }
+  detail::buffer_list<const_buffer> arguments() const noexcept override { return args_; }
+  room place(std::uint64_t, const_buffer) noexcept override { return {into_}; }
 
   const const_buffer args_;
   const mutable_buffer into_;
@@ -85,24 +87,44 @@ struct [[nodiscard]] typed_call_request {
   detail::call_bytes args;
   const detail::call_signature* types;
 };
+/// What `endpoint::call_into` returns: the reply goes into an object of the caller's.
+template <class R>
+struct [[nodiscard]] typed_call_request<R&> {
+  using value_type = void;
+  using operation_type = typed_call_operation<R&>;
+  detail::peer_name to;
+  am number;
+  detail::call_bytes args;
+  const detail::call_signature* types;
+  R* into;
+};
 
-/// A call with values in flight; it holds the arguments and the reply.
+/// A call with values in flight; it holds the arguments, except for what is the caller's, and the
+/// reply.
 template <class R>
 class typed_call_operation : public detail::call_operation {
  public:
   typed_call_operation(const typed_call_request<R>& r, complete_fn f)
-      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args) {}
-  R take() { return reply_.take(); }
+      : detail::call_operation(r.to, r.number, f, r.types), args_(r.args), reply_(box_for(r)) {}
+  auto take() { return reply_.take(); }
 
  private:
-  const_buffer arguments() const noexcept override { return args_.bytes(); }
-  room place(std::uint64_t size) noexcept override {
-    mutable_buffer into;
-    const errc why = reply_.make_room(size, into);
-    return {into, why};
+  static detail::reply_box<R> box_for(const typed_call_request<R>& r) noexcept {
+    if constexpr (std::is_reference_v<R>)
+      return detail::reply_box<R>(*r.into);
+    else
+      return {};
+  }
+  detail::buffer_list<const_buffer> arguments() const noexcept override { return all_args_; }
+  room place(std::uint64_t size, const_buffer beginning) noexcept override {
+    room r;
+    r.status = reply_.make_room(size, beginning, r.into);
+    return r;
   }
 
   const detail::call_bytes args_;
+  detail::call_bytes::pieces pieces_;
+  const detail::buffer_list<const_buffer> all_args_ = args_.list(pieces_);
   detail::reply_box<R> reply_;
 };
 
@@ -113,7 +135,7 @@ struct [[nodiscard]] reply_request {
   using value_type = void;
   using operation_type = reply_operation;
   proto::served_call* to;
-  const_buffer data;
+  detail::buffer_list<const_buffer> data;
 };
 
 /// A reply in flight. Ends as a send does.
@@ -139,7 +161,7 @@ struct [[nodiscard]] item_request {
   using value_type = void;
   using operation_type = item_operation;
   proto::served_call* to;
-  const_buffer data;
+  detail::buffer_list<const_buffer> data;
 };
 
 /// Sends one value. Waits while the caller lets no more come.

@@ -23,8 +23,17 @@ struct remote_address {
 
   constexpr std::uint64_t packed() const noexcept { return std::uint64_t{region} << 48 | offset; }
   static constexpr remote_address unpack(std::uint64_t w) noexcept {
-    return {static_cast<std::uint16_t>(w >> 48), w & ((std::uint64_t{1} << 48) - 1)};
+    return {static_cast<std::uint16_t>(w >> 48), w & offset_bits};
   }
+  /// So many bytes further, or before. Offsets wrap around.
+  constexpr remote_address after(std::uint64_t n) const noexcept {
+    return {region, (offset + n) & offset_bits};
+  }
+  constexpr remote_address before(std::uint64_t n) const noexcept {
+    return {region, (offset - n) & offset_bits};
+  }
+
+  static constexpr std::uint64_t offset_bits = (std::uint64_t{1} << 48) - 1;
 };
 
 /// Memory of a peer that can be read in place.

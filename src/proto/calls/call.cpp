@@ -16,6 +16,7 @@ endpoint call::from() const { return detail::internals::endpoint_of(self_->from(
 std::size_t call::size() const noexcept { return static_cast<std::size_t>(self_->about().size); }
 bool call::wants_reply() const noexcept { return self_->wants_reply(); }
 const_buffer call::data() const noexcept { return self_->data(); }
+const_buffer call::beginning() { return self_->beginning(); }
 void call::discard() noexcept { self_->discard(); }
 std::chrono::steady_clock::time_point call::deadline() const noexcept {
   return self_->about().deadline;
@@ -28,6 +29,9 @@ claimed_request call::recv(mutable_buffer into) noexcept {
 }
 claimed_request call::recv(std::span<const mutable_buffer> list) noexcept {
   return {&self_->message(), self_->from().get(), list};
+}
+claimed_request call::recv(const detail::buffer_list<mutable_buffer>& memory) noexcept {
+  return {&self_->message(), self_->from().get(), memory};
 }
 
 void detail::check_size(std::size_t size, call_sizes taken) {
@@ -57,6 +61,10 @@ void detail::require_taken(std::size_t size, std::size_t left) {
                 fmt::format("{} bytes came, and the types take {}", size, size - left));
 }
 
+void detail::landed_source::refuse_changed_row() {
+  throw error(errc::refused, "its bytes changed while they came");
+}
+
 void detail::refuse_bytes(std::size_t size, const error& why) {
   if (why.kind() == errc::refused) throw error(why);
   throw error(errc::refused, fmt::format("{} bytes came: {}", size, why.what()));
@@ -68,11 +76,12 @@ void detail::check_kind(const call& c, bool gives_stream) {
                                           : "it gives no stream of values: call it by call");
 }
 
-std::size_t detail::put_inline_reply(const inline_call& c, const_buffer packed) {
+std::size_t detail::put_inline_reply(const inline_call& c, const call_bytes& packed) {
   if (packed.size() > c.room.size())
     throw error(errc::refused, fmt::format("a reply of {} bytes; an inline handler has room for {}",
                                            packed.size(), c.room.size()));
-  std::copy(packed.begin(), packed.end(), c.room.begin());
+  const const_buffer bytes = packed.bytes();
+  std::copy(bytes.begin(), bytes.end(), c.room.begin());
   return packed.size();
 }
 

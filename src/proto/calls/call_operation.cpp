@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "proto/calls/value_stream.hpp"
 #include "proto/messenger/message_errors.hpp"
@@ -55,9 +54,9 @@ bool call_table::start(call_operation& op) noexcept {
                                  ? 0
                                  : pack_remaining(op.deadline_, services_.engine.now());
   const std::uint64_t word = call_word(op.types_ ? op.types_->whole.fingerprint() : 0, left);
-  if (!p.try_send_inline(op.to_.id, tag, op.arguments(), word)) {
-    op.out_.emplace(op,
-                    send_request{op.to_, {tag}, op.arguments(), detail::send_mode::standard, word});
+  const auto args = op.arguments();
+  if (!args.single() || !p.try_send_inline(op.to_.id, tag, args.front(), word)) {
+    op.out_.emplace(op, send_request{op.to_, {tag}, args, detail::send_mode::standard, word});
     op.sends_ = !op.out_->start_held();
     if (!op.sends_ && op.out_->status != errc::ok) {
       parts->made.erase(op.id_);
@@ -118,17 +117,20 @@ void call_table::fail_calls(calls_of_peer& of) noexcept {
 
 /// Where a reply, or the text of a refusal, goes. If it cannot, the call has that status, and the
 /// room is empty.
-mutable_buffer call_table::room_for(call_operation& op, call_tag t, std::uint64_t size) noexcept {
+detail::buffer_list<mutable_buffer> call_table::room_for(call_operation& op, call_tag t,
+                                                         std::uint64_t size,
+                                                         const_buffer beginning) noexcept {
   ++services_.counts.calls_made;
   op.awaits_ = false;
   op.answered_ = true;
   op.reply_size_ = size;
   const auto said = static_cast<call_status>(t.number);
   if (said == call_status::ok) {
-    const call_operation::room r = op.place(size);
+    const call_operation::room r = op.place(size, beginning);
     op.room_ = r.into.size();
     op.status = r.status == errc::truncated ? errc::refused : r.status;
-    return r.status == errc::ok ? r.into : mutable_buffer{};
+    if (r.status != errc::ok) return mutable_buffer();
+    return r.into;
   }
   op.other_types_ = said == call_status::types;
   const bool late = said == call_status::stopped && op.deadline_ != detail::time_point::max();
@@ -138,26 +140,27 @@ mutable_buffer call_table::room_for(call_operation& op, call_tag t, std::uint64_
   } catch (const std::bad_alloc&) {
     // The code tells most of it.
   }
-  return std::as_writable_bytes(std::span(op.text_));
+  return mutable_buffer(std::as_writable_bytes(std::span(op.text_)));
 }
 
 void call_table::answered(call_operation& op, call_tag t, const_buffer data) noexcept {
-  const mutable_buffer into = room_for(op, t, data.size());
+  const auto into = room_for(op, t, data.size(), data);
   const std::size_t n = std::min(into.size(), data.size());
-  if (n != 0) std::memcpy(into.data(), data.data(), n);
+  transports::scatter pieces(into.parts());
+  transports::copy_in(pieces, data.data(), n);
   if (op.status == errc::ok && n != data.size()) op.status = errc::truncated;
   end_if_done(op);
 }
 
-bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
+bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size, const_buffer beginning,
                                recv_operation*& receive) noexcept {
   call_operation* const op = from.calls ? from.calls->made.find(t.id) : nullptr;
   if (!op) return false;
   from.calls->made.erase(t.id);
   if (op == &from.calls->abandoned) return true;
-  const mutable_buffer into = room_for(*op, t, size);
+  const auto into = room_for(*op, t, size, beginning);
   // A text that is too long is cut, and what does not fit is dropped.
-  if (into.empty()) {
+  if (into.size() == 0) {
     if (op->status == errc::ok && size != 0) op->status = errc::truncated;
     end_if_done(*op);
     return true;

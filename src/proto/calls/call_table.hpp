@@ -98,8 +98,8 @@ struct calls_of_peer {
   /// In place of a call whose operation was stopped.
   struct no_call final : detail::call_operation {
     no_call() noexcept : call_operation(nullptr, {}, nullptr) {}
-    const_buffer arguments() const noexcept override { return {}; }
-    room place(std::uint64_t) noexcept override { return {}; }
+    detail::buffer_list<const_buffer> arguments() const noexcept override { return const_buffer(); }
+    room place(std::uint64_t, const_buffer) noexcept override { return {}; }
   };
 
   explicit calls_of_peer(peer& p) noexcept : whose(&p) {}
@@ -161,9 +161,11 @@ class call_table {
   };
   /// A message that is whole in its first frame. \param data its bytes, gone after the call
   verdict on_whole(peer& from, call_tag t, std::uint64_t immediate, const_buffer data) noexcept;
-  /// Another reply begins to arrive. \param receive set: where it goes, pending; null: to drop it
+  /// Another reply begins to arrive. \param beginning the bytes that have come
+  /// \param receive set: where it goes, pending; null: to drop it
   /// \return false: no correct peer sends it
-  bool on_long_reply(peer& from, call_tag t, std::uint64_t size, recv_operation*& receive) noexcept;
+  bool on_long_reply(peer& from, call_tag t, std::uint64_t size, const_buffer beginning,
+                     recv_operation*& receive) noexcept;
   /// A value of a stream begins to arrive. \param unwanted its reader has left
   /// \return false: no correct peer sends it
   bool on_item(peer& from, call_tag t, bool& unwanted) noexcept;
@@ -233,7 +235,8 @@ class call_table {
   protocol_coroutine begin_later() noexcept;
   void fail_calls(calls_of_peer& of) noexcept;
   void answered(detail::call_operation& op, call_tag t, const_buffer data) noexcept;
-  mutable_buffer room_for(detail::call_operation& op, call_tag t, std::uint64_t size) noexcept;
+  detail::buffer_list<mutable_buffer> room_for(detail::call_operation& op, call_tag t,
+                                               std::uint64_t size, const_buffer beginning) noexcept;
   static bool has_ended(const detail::call_operation& op) noexcept;
   void end_if_done(detail::call_operation& op) noexcept;
 

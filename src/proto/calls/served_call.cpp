@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
@@ -158,6 +159,18 @@ const_buffer served_call::data() const noexcept {
   return whole_ ? const_buffer(whole_, what_.size) : const_buffer();
 }
 
+const_buffer served_call::beginning() {
+  if (whole_) return data().first(std::min<std::size_t>(data().size(), longest_head));
+  if (beginning_.empty() && message_) {
+    beginning_.resize(longest_head);
+    const engine::holder hold(services_.engine);
+    const std::size_t n = std::min<std::uint64_t>(message_->arrived, longest_head);
+    beginning_.resize(message_->stored ? n : 0);
+    std::copy_n(message_->stored, beginning_.size(), beginning_.begin());
+  }
+  return beginning_;
+}
+
 void served_call::discard() noexcept {
   whole_ = nullptr;
   inbound_message* const m = std::exchange(message_, nullptr);
@@ -166,7 +179,8 @@ void served_call::discard() noexcept {
   m->from->receiver().discard(*m, is_whole_);
 }
 
-send_request served_call::reply_request(const_buffer data, call_status status) const noexcept {
+send_request served_call::reply_request(const detail::buffer_list<const_buffer>& data,
+                                        call_status status) const noexcept {
   const call_tag t{call_kind::reply, what_.tag.id, static_cast<std::uint32_t>(status)};
   // The end of a stream follows the values, which wait for credit in their order.
   const bool overtakes = what_.tag.kind == call_kind::request;
@@ -226,7 +240,7 @@ void served_call::send_last(call_status status) noexcept {
   if (!wants_reply()) return;
   parts_.fetch_add(1, std::memory_order_relaxed);
   last_.emplace(*this, &served_call::part_left,
-                reply_request(std::as_bytes(std::span(text_)), status));
+                reply_request(const_buffer(std::as_bytes(std::span(text_))), status));
   replying_ = &*last_;
   if (!last_->start_held()) return;
   parts_.fetch_sub(1, std::memory_order_relaxed);

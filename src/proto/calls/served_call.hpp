@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <weft/coro/detail/detached_task.hpp>
 #include <weft/coro/detail/timer.hpp>
@@ -43,13 +44,16 @@ class served_call final : public operation, detail::detached_task_owner {
   const std::shared_ptr<peer>& from() const noexcept { return from_; }
   bool stop_requested() const noexcept { return stop_.stop_requested(); }
   const_buffer data() const noexcept;
+  /// \throws std::bad_alloc
+  const_buffer beginning();
   inbound_message*& message() noexcept {
     whole_ = nullptr;
     return message_;
   }
   void discard() noexcept;
-  send_request reply_request(const_buffer data, call_status status) const noexcept;
-  send_request item_request(const_buffer data) const noexcept;
+  send_request reply_request(const detail::buffer_list<const_buffer>& data,
+                             call_status status) const noexcept;
+  send_request item_request(const detail::buffer_list<const_buffer>& data) const noexcept;
 
   // --- progress lock held -----------------------------------------------------------------------
 
@@ -112,6 +116,7 @@ class served_call final : public operation, detail::detached_task_owner {
   inbound_message* message_;
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
   bool is_whole_ = false;             // and were from the beginning
+  std::vector<std::byte> beginning_;  // a copy: the bytes behind it still come
   const call_facts what_;
   const send_operation* replying_ = nullptr;  // progress lock held, as is the next one
   bool replied_ = false;

@@ -9,7 +9,8 @@ namespace weft::proto {
 
 using runtime::engine;
 
-send_request served_call::item_request(const_buffer data) const noexcept {
+send_request served_call::item_request(
+    const detail::buffer_list<const_buffer>& data) const noexcept {
   return {from_.get(), tag{call_tag{call_kind::item, what_.tag.id, 0}.packed()}, data};
 }
 

@@ -134,7 +134,7 @@ item_source::~item_source() {
 
 std::uint64_t item_source::size() const noexcept { return state_->taken()->total; }
 
-claimed_request item_source::recv(mutable_buffer into) const noexcept {
+claimed_request item_source::recv(const buffer_list<mutable_buffer>& into) const noexcept {
   return {&state_->taken(), state_->with().get(), into};
 }
 

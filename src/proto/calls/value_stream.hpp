@@ -43,9 +43,9 @@ class value_stream final : public detail::call_operation,
   void ended() noexcept;
 
  private:
-  const_buffer arguments() const noexcept override { return args_.bytes(); }
-  room place(std::uint64_t size) noexcept override {
-    return {{}, size == 0 ? errc::ok : errc::refused};
+  detail::buffer_list<const_buffer> arguments() const noexcept override { return args_.bytes(); }
+  room place(std::uint64_t size, const_buffer) noexcept override {
+    return {mutable_buffer(), size == 0 ? errc::ok : errc::refused};
   }
   value_stream* stream() noexcept override { return this; }
 

@@ -56,6 +56,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
       (m->unexpected() && m->arrived + h.size > m->stored_size) || !m->comes_as_said(data, h.size))
     return false;
   writer_->flow().hold(units);
+  const bool was_dispatched = m->is_dispatched();
   m->take(data, h.size);
   if (ends) {
     current_ = nullptr;
@@ -65,7 +66,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
   }
   if (m->unexpected()) {
     m->eager_units += units;
-    if (ends && m->is_call && !m->rendezvous) calls_->on_stored(*m);
+    if (m->is_call && !was_dispatched && m->is_dispatched()) calls_->on_stored(*m);
   } else {
     writer_->release_credit(units);
     go_on(*m);

@@ -73,7 +73,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     return true;
   }
   recv_operation* receive = nullptr;
-  if (!meet(*m, f, receive)) return refuse_message(*m);
+  if (!meet(*m, f, data, receive)) return refuse_message(*m);
   if (receive)
     m->match(*receive);
   else if (!m->given_up && !keep_unexpected(*m))
@@ -85,7 +85,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   if (f.starved) writer_->grow_window();
   if (!m->unexpected())
     on_matched(*m);
-  else if (f.call && (f.rendezvous || m->complete()))
+  else if (f.call && m->is_dispatched())
     calls_->on_stored(*m);
   return true;
 }
@@ -171,7 +171,8 @@ inbound_message* receiver::begin(const first_frame& f) noexcept {
 
 /// Finds what a message is for. \param receive null: it is unexpected, or given up
 /// \return false: no correct peer sends it
-bool receiver::meet(inbound_message& m, const first_frame& f, recv_operation*& receive) noexcept {
+bool receiver::meet(inbound_message& m, const first_frame& f, const std::byte* data,
+                    recv_operation*& receive) noexcept {
   if (!f.call) {
     const received what = f.about(connection_->id());
     services_->matcher.note_arrival(m);
@@ -184,7 +185,7 @@ bool receiver::meet(inbound_message& m, const first_frame& f, recv_operation*& r
   const call_tag t = unpack_call(f.tag);
   if (!proto::is_valid(t, f.immediate)) return false;
   if (is_answer(t)) {
-    if (!calls_->on_long_reply(*peer_, t, f.total, receive)) return false;
+    if (!calls_->on_long_reply(*peer_, t, f.total, {data, f.size}, receive)) return false;
     m.given_up = !receive;
   } else if (t.kind == call_kind::item) {
     return calls_->on_item(*peer_, t, m.given_up);

@@ -209,7 +209,7 @@ void receiver::fail(errc why) noexcept {
     services_->engine.end(*m, why);
   }
   if (current_ && current_->unexpected()) {
-    if (current_->is_call && !current_->rendezvous) calls_->on_cut_off(*current_);
+    if (current_->is_call && !current_->is_dispatched()) calls_->on_cut_off(*current_);
     current_ = nullptr;
   }
   const auto drop = [&](inbound_message& m) {

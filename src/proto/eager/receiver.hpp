@@ -112,7 +112,8 @@ class receiver {
   taking take_whole(const first_frame& f, const std::byte* data) noexcept;
   taking take_whole_call(const first_frame& f, const std::byte* data) noexcept;
   inbound_message* begin(const first_frame& f) noexcept;
-  bool meet(inbound_message& m, const first_frame& f, recv_operation*& receive) noexcept;
+  bool meet(inbound_message& m, const first_frame& f, const std::byte* data,
+            recv_operation*& receive) noexcept;
   bool refuse_message(inbound_message& m) noexcept;
   recv_operation* take_receive(const received& what) noexcept;
   inbound_message* take_inbound(local_id number) noexcept;

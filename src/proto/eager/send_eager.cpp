@@ -85,7 +85,10 @@ bool sender::plan(send_operation& op) noexcept {
     op.eager_end = 0;
     return false;
   }
-  const std::size_t beginning = op.size <= eager_limit_ ? op.size : longest_beginning(op.size);
+  const std::size_t beginning =
+      op.size <= eager_limit_
+          ? op.size
+          : std::max(longest_beginning(op.size), head_of(op.request.data.parts()));
   const send_plan chosen = plan_send(op.size, eager_limit_, writer_->flow().credit(), beginning);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
@@ -114,7 +117,7 @@ void sender::fill_first(const send_operation& op, frame_header& h,
   if (op.rendezvous) {
     const outbound_message& m = rendezvous_[op.id];
     x.a |= std::uint64_t{op.id} << 48;
-    x.b = m.exposed ? m.exposed->packed() : 0;
+    x.b = m.exposed ? m.exposed->before(m.exposed_from).packed() : 0;
     // Headers alone may use up the credit, too: then this is the last one that can say so.
     if (m.starved || writer_->flow().begins_last_message()) h.flags |= starved;
     if (m.exposed && lends(op)) h.flags |= proto::lends;
@@ -130,13 +133,16 @@ post sender::push_eager(send_operation& op) noexcept {
   do {
     const transports::traits& traits = connection_->link()->traits();
     const bool announces = !op.begun && is_announced(traits, op.eager_end);
-    const std::uint32_t n = announces ? 0 : next_piece(traits, op.sent, op.eager_end - op.sent);
+    // Of a list the header is the announcement.
+    const std::size_t first = announces ? std::min(head_of(op.request.data.parts()), op.eager_end)
+                                        : op.eager_end - op.sent;
+    const std::uint32_t n = first == 0 ? 0 : next_piece(traits, op.sent, first);
     frame_header h = header_of(frame_kind::more, op.request.tag.value, n);
     frame_extension x{};
     if (!op.begun) fill_first(op, h, x);
     if (op.sent + n == op.eager_end) h.flags |= eager_ends;
-    const post answer =
-        writer_->post(h, transports::extension_of(h, x), data, announces ? op.eager_end : 0);
+    const post answer = writer_->post(h, transports::extension_of(h, x), data,
+                                      announces && n == 0 ? op.eager_end : 0);
     if (answer != post::done) return answer;
     writer_->flow().spend(op.begun ? payload_units(n) : units_of(n));
     op.begun = true;

@@ -110,6 +110,10 @@ inline constexpr std::uint64_t first_signal_tag = std::uint64_t{0xff} << 56;
 /// How many signals of one peer are kept until they are received.
 inline constexpr std::uint32_t most_signals = 4096;
 
+/// The longest first piece of a list that goes with the request: a header, which may tell the
+/// receiver where the rest belongs.
+inline constexpr std::size_t longest_head = 4096;
+
 /// Identifiers of operations within one peer; 0 means none.
 using local_id = std::uint16_t;
 

@@ -119,6 +119,15 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     return peer_is_gone || (complete() && sender_id == 0);
   }
   bool unexpected() const noexcept { return !receive && !given_up; }
+  /// Of a call without a receive: the call table has it, whole, or with its first bytes.
+  bool is_dispatched() const noexcept {
+    return rendezvous ? arrived != 0 || eager_done : complete();
+  }
+  /// Of a matched message: where its rest goes, if that is one piece of memory; else empty.
+  mutable_buffer place_of_rest() const noexcept {
+    const mutable_buffer run = into.run(total - arrived);
+    return run.size() == total - arrived ? run : mutable_buffer{};
+  }
 
   /// Resets the object for the pool; `brief` keeps old bytes.
   void reset() noexcept {

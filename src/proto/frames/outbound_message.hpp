@@ -23,6 +23,7 @@ struct outbound_message {
 
   bool starved = false;  ///< with more credit more bytes would have gone at once
   std::optional<remote_address> exposed = {};  ///< where the receiver can read the message
+  std::uint64_t exposed_from = 0;              ///< or what is behind its first bytes
   bool putting = false;                        ///< the link is writing the rest
   bool written = false;                        ///< result of that write
   bool told = false;  ///< the receiver has been told of the write, or will be, behind it

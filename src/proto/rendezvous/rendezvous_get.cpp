@@ -20,11 +20,18 @@ namespace weft::proto {
 using transports::post;
 
 void rendezvous_sender::expose(outbound_message& m) noexcept {
+  const send_operation& op = *m.op;
   transports::link& link = *connection_->link();
-  if (m.op->request.data.single() &&
-      (m.op->request.mode == detail::send_mode::loan ||
-       offers_read(services_->settings.rendezvous, link.prefers_put(m.op->size))))
-    m.exposed = link.expose(m.op->request.data.front());
+  if (op.request.mode != detail::send_mode::loan &&
+      !offers_read(services_->settings.rendezvous, link.prefers_put(op.size)))
+    return;
+  const std::span<const const_buffer> parts = op.request.data.parts();
+  if (op.request.data.single()) {
+    m.exposed = link.expose(parts.front());
+  } else if (parts.size() == 2 && op.eager_end >= parts.front().size()) {
+    m.exposed = link.expose(parts.back());
+    m.exposed_from = parts.front().size();
+  }
 }
 
 /// \return false: the data has to be requested, as if it could not be read
@@ -41,7 +48,7 @@ bool rendezvous_receiver::get(inbound_message& m) noexcept {
   post answer = post::failed;
   m.read_id = reads_.insert(m);
   if (m.read_id != 0) {
-    const remote_address from{m.at.region, m.at.offset + m.arrived};
+    const remote_address from = m.at.after(m.arrived);
     answer = connection_->link()->get(m.into, from, wanted - m.arrived, m.read_id);
     if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
       tree->note(answer == post::posted ? "copy begins" : "copy in one step, or none",

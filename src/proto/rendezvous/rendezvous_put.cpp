@@ -24,8 +24,7 @@ post rendezvous_sender::put(outbound_message& m) noexcept {
   if (!connection_->is_open() || where == 0 || m.stop_data || op.sent == op.size ||
       !takes_write(services_->settings.rendezvous))
     return post::failed;
-  remote_address to = remote_address::unpack(where);
-  to.offset += op.sent;
+  const remote_address to = remote_address::unpack(where).after(op.sent);
   const transports::gather rest(op.request.data.parts(), op.sent);
   transports::link& link = *connection_->link();
   const post taken = link.put(rest, to, op.size - op.sent, put_cookie_bit | op.id);
@@ -62,13 +61,16 @@ void rendezvous_sender::has_put(outbound_message& m) noexcept {
   m.op->sent = m.op->size;
 }
 
-/// Lets the sender write. \return where, packed, from the first byte of the message on; 0: no place
+/// Lets the sender write. \return where, packed, as from the first byte of the message on; 0: no
+/// place. Of a list it is only the rest that has one
 std::uint64_t rendezvous_receiver::expect(inbound_message& m) noexcept {
-  const auto where = connection_->link()->expect(m.receive->into.front().first(m.total));
+  const bool whole = m.receive->into.single();
+  const auto where = connection_->link()->expect(whole ? m.receive->into.front().first(m.total)
+                                                       : m.place_of_rest());
   if (!where) return 0;
   m.expected = true;
   m.expected_at = *where;
-  return where->packed();
+  return (whole ? *where : where->before(m.arrived)).packed();
 }
 
 /// The sender has written the rest.

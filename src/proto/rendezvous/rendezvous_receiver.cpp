@@ -49,7 +49,10 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
   payload_facts known;
   known.wanted = services_->settings.rendezvous;
   known.readable = m.readable;
-  const auto prefers = m.readable ? link.prefers_get(m.at, m.total) : transports::preference::no;
+  const std::uint64_t left = m.total - m.arrived;
+  const auto prefers = !m.readable ? transports::preference::no
+                       : left == 0 ? link.prefers_get(m.at, m.total)
+                                   : link.prefers_get(m.at.after(m.arrived), left);
   m.measured = prefers == transports::preference::measured && m.receive && m.total <= m.room &&
                known.wanted == rendezvous_scheme::automatic;
   known.prefers_get = prefers == transports::preference::yes;
@@ -63,7 +66,8 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
     }
     known.prefers_get = m.by_get;
   }
-  known.writable = m.receive->into.single() && m.arrived < m.total && m.total <= m.room;
+  known.writable =
+      left != 0 && m.total <= m.room && (m.receive->into.single() || !m.place_of_rest().empty());
   known.prefers_put = known.writable && link.prefers_put(m.total - m.arrived);
   return payload_scheme_for(known);
 }

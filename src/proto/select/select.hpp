@@ -79,6 +79,12 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::in
   return {true, eager_end, size <= eager_limit || eager_end < wanted};
 }
 
+/// Bytes of the first piece of a list, which goes with the request, wherever the rest of the
+/// message goes; 0: there is none that does.
+constexpr std::size_t head_of(std::span<const const_buffer> list) noexcept {
+  return list.size() < 2 || list.front().size() > longest_head ? 0 : list.front().size();
+}
+
 /// How the rest of a message crosses once its receive has matched it.
 enum class payload_scheme : std::uint8_t { frames, get, put };
 

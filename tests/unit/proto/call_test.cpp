@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls between messengers: they begin, are answered or refused, and end.
+#include <cstdint>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -45,6 +48,35 @@ TEST_CASE("calls: a handler's coroutine gets arguments of any size and replies w
     CHECK(shorter.op.ended_with(errc::truncated));
     CHECK(shorter.op.explain().find("400000") != std::string::npos);
     CHECK(n[0].messages.snapshot().calls_served == call_sizes.size() + 1);
+  }
+  CHECK(n.clean());
+}
+
+TEST_CASE("calls: a handler sees the first bytes of long arguments, also if these are announced") {
+  fake::settings links;
+  links.announced_beyond = GENERATE(0u, 1000u);
+  weft::proto::messenger_settings how{64u << 20, 64u << 10};
+  how.eager_data = GENERATE(weft::rendezvous_eager_data::yes, weft::rendezvous_eager_data::no);
+  nodes n(2, links, how);
+  {
+    std::uint64_t key = 0;
+    const auto h = serve(n[0], am{7}, [&key](weft::call c) -> task<void> {
+      if (c.beginning().size() >= sizeof key) std::memcpy(&key, c.beginning().data(), sizeof key);
+      bytes body(c.size());
+      co_await c.recv(body);
+    });
+    for (const std::size_t size : {0u, 100u, 3000u, 100'000u}) {
+      CAPTURE(size, links.announced_beyond, static_cast<int>(how.eager_data));
+      const std::vector<std::uint64_t> row(size, 3);
+      using row_view = std::span<const std::uint64_t>;
+      tracked<weft::typed_call_operation<void>> op(weft::typed_call_request<void>{
+          &n[1].to(0), am{7}, weft::detail::pack_values(size + 42, row_view(row)),
+          &weft::detail::signature_of_call<void, std::size_t, row_view>});
+      op.go();
+      n.settle();
+      CHECK(op.ended_with(errc::ok));
+      CHECK(key == size + 42);
+    }
   }
   CHECK(n.clean());
 }
