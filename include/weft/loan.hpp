@@ -54,6 +54,12 @@ constexpr void require_loan() noexcept {
   static_assert(alignof(T) <= loan_alignment, "a loan is aligned to 64 bytes");
 }
 
+/// What is behind a loan, which has none afterwards.
+template <class T>
+loan_memory memory_of(loan<T>&& of) noexcept {
+  return of.take();
+}
+
 }  // namespace detail
 
 /// Memory for one message, in its context's loan pool. Filled in place, then sent by
@@ -87,6 +93,7 @@ class loan {
   friend class endpoint;
   template <class U>
   friend class shared_loan;
+  friend detail::loan_memory detail::memory_of<T>(loan<T>&& of) noexcept;
   detail::loan_memory take() noexcept { return std::move(memory_); }
 
   detail::loan_memory memory_;
