@@ -14,7 +14,7 @@ std::optional<arrival> subscription::take(std::shared_ptr<event>* wait) {
     missed_ += next.value.missed;
     subscribed& from = *next.from;
     // The publisher learns it when half of what may be on the way is free again.
-    if (++from.taken - from.told >= (topic_window(request.depth) + 1) / 2) from.news.set();
+    if (++from.taken - from.known >= (topic_window(request.depth) + 1) / 2) from.news.set();
     return std::move(next.value);
   }
   if (failure_) throw error(*failure_);
@@ -70,8 +70,8 @@ std::uint64_t subscription::word_for(subscribed& to) noexcept {
   const std::lock_guard lock(mutex_);
   to.news.reset();
   if (closed_ || to.ended || failure_) return wants_no_more;
-  if (to.taken - to.told < (topic_window(request.depth) + 1) / 2) return 0;
-  return to.told = to.taken;
+  if (to.taken - to.known < (topic_window(request.depth) + 1) / 2) return 0;
+  return to.known = to.taken;
 }
 
 /// A loss of one publisher leaves the others; anything else ends the subscription.

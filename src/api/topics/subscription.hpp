@@ -33,8 +33,8 @@ struct subscribed {
   std::uint64_t last = 0;  ///< sequence number
   std::uint64_t received = 0;
   std::uint64_t taken = 0;
-  std::uint64_t told = 0;  ///< what the publisher knows of `taken`
-  bool ended = false;      ///< its last message has come
+  std::uint64_t known = 0;  ///< what the publisher knows of `taken`
+  bool ended = false;       ///< its last message has come
   std::string refusal;
 };
 using subscribed_ptr = std::shared_ptr<subscribed>;

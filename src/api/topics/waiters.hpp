@@ -11,12 +11,14 @@
 namespace weft::detail {
 
 /// Guarded by the mutex of what changes: a coroutine adds its event while it holds that, looks, and
-/// then waits, so that no change comes between. One that was stopped leaves its event for the next
-/// change.
+/// then waits, so that no change comes between.
 class waiters {
  public:
-  /// \throws std::bad_alloc
-  std::shared_ptr<event> add() { return all_.emplace_back(std::make_shared<event>()); }
+  /// Drops those of coroutines that were stopped. \throws std::bad_alloc
+  std::shared_ptr<event> add() {
+    std::erase_if(all_, [](const auto& each) { return each.use_count() == 1; });
+    return all_.emplace_back(std::make_shared<event>());
+  }
   void wake() noexcept {
     for (const auto& each : std::exchange(all_, {})) each->set();
   }
