@@ -2,7 +2,7 @@
 // publisher<T>, subscriber<T>: one to many, by a name. Both come and go at any time.
 //
 //     publisher<quote> out(ctx, "quotes", {.history = 8});          // in one process
-//     co_await out.publish(quote{"ACME", 12.5});
+//     co_await out.publish(next);
 //
 //     subscriber<quote> in(ctx, "quotes", {.policy = when_full::drop_oldest, .depth = 32});
 //     while (auto q = co_await in.next())                           // in others

@@ -177,6 +177,30 @@ TEST_CASE("topics: a publisher that sends what cannot be ends its subscription")
   with_liar(honest, liar);
 }
 
+TEST_CASE("topics: a program without topics and handlers is asked, and its first handler awaited") {
+  constexpr am later{5};
+  const auto honest = [](context& c, endpoint other) -> task<void> {
+    co_await other.recv_value<int>(topic_said);
+    const handler h = c.on<int()>(later, [] { return 7; });
+    co_await other.recv_value<int>(topic_said);
+  };
+  const auto asks = [](context&, endpoint other) -> task<void> {
+    scope fly;
+    int answer = 0;
+    fly.start(other.call<int>(later), [&](int got) { answer = got; });
+    const auto first = co_await topics_of(other);  // behind a call that waits
+    CHECK(first.empty());
+    const auto second = co_await topics_of(other);
+    CHECK(second.empty());
+    CHECK(answer == 0);
+    co_await other.send_value(topic_said, 0);
+    co_await fly.join();
+    CHECK(answer == 7);
+    co_await other.send_value(topic_said, 0);
+  };
+  with_liar(honest, asks);
+}
+
 TEST_CASE("topics: names, numbers of handlers and options are checked") {
   context ctx(topic_alone());
   const auto fails = [](auto act) {
