@@ -122,10 +122,11 @@ class context {
   /// without a handler is refused, but not before the thread inside `run()` has gone back to
   /// polling: handlers that are registered one after the other, without `co_await` between them,
   /// are there together.
-  /// \param number any
+  /// \param number below first_reserved_am
   /// \param f      task<void>(call); its exception refuses the call
   /// \param how    where its calls run
-  /// \throws weft::error (invalid_argument) if the number has a handler; (closed); std::bad_alloc
+  /// \throws weft::error (invalid_argument) if the number has a handler, or is reserved; (closed);
+  ///        std::bad_alloc
   template <class F>
     requires std::is_invocable_r_v<task<void>, F&, call>
   [[nodiscard]] handler on(am number, F f, handler_options how = {}) {
@@ -150,7 +151,7 @@ class context {
   /// Registers a handler for small calls, which runs at once where the message arrives: inside a
   /// pass, on any thread that makes progress, with the progress lock held. It must be short, must
   /// not wait, and must not call weft. Longer calls than 8 KiB are refused.
-  /// \param number any
+  /// \param number below first_reserved_am
   /// \param f      std::size_t(const inline_call&), or void: returns the bytes of the reply
   template <class F>
     requires std::is_invocable_v<F&, const inline_call&>

@@ -24,6 +24,8 @@ template <class T>
 struct remote_region_of;
 template <class T>
 class loan;
+template <class T>
+class shared_loan;
 struct loan_send_request;
 template <class T>
 struct lent_recv_request;
@@ -109,6 +111,8 @@ class endpoint {
   // Messages that are not copied: <weft/loan.hpp> documents and defines these.
   template <class T>
   loan_send_request send_loan(tag t, loan<T> what, std::uint64_t immediate = 0) const;
+  template <class T>
+  loan_send_request send_loan(tag t, const shared_loan<T>& what, std::uint64_t immediate = 0) const;
   template <class T>
   lent_recv_request<T> recv_loan(tag_mask t, at_most limit = {}) const;
 

@@ -8,6 +8,9 @@
 //     lent<float> seen = co_await peer.recv_loan<float>(tag{1});  // in place, read-only
 //     use(seen.span());  // the end of `seen` gives the memory back
 //
+// One loan goes to any number of receivers: `shared_loan` sends it to each, and they all read the
+// same memory.
+//
 // A loan is an ordinary message: tags, order, wildcards, stops, deadlines and errors are those of
 // endpoint::send and recv, a plain `recv` of a loan copies it, and a `recv_loan` of any other
 // message copies that. Where the receiver cannot read the pool (over TCP, from itself, or before
@@ -51,6 +54,12 @@ constexpr void require_loan() noexcept {
   static_assert(alignof(T) <= loan_alignment, "a loan is aligned to 64 bytes");
 }
 
+/// What is behind a loan, which has none afterwards.
+template <class T>
+loan_memory memory_of(loan<T>&& of) noexcept {
+  return of.take();
+}
+
 }  // namespace detail
 
 /// Memory for one message, in its context's loan pool. Filled in place, then sent by
@@ -82,8 +91,45 @@ class loan {
 
  private:
   friend class endpoint;
+  template <class U>
+  friend class shared_loan;
+  friend detail::loan_memory detail::memory_of<T>(loan<T>&& of) noexcept;
   detail::loan_memory take() noexcept { return std::move(memory_); }
 
+  detail::loan_memory memory_;
+};
+
+/// A loan that is filled, for several receivers: each gets it by a send of its own, and all read
+/// the one memory. It goes back to the pool when the last copy of this object and the last view
+/// have ended; a receiver that dies ends its views.
+///
+///     shared_loan<float> frame(std::move(filled));
+///     for (const endpoint& viewer : viewers) co_await viewer.send_loan(tag{1}, frame);
+///
+/// A handle: copies name the same memory. Each is used by one thread at a time, and made, assigned
+/// and ended on any thread that does not hold the progress lock of an external loop; must not
+/// outlive its context. \tparam T as of loan
+template <class T>
+class shared_loan {
+ public:
+  shared_loan() = default;  ///< has no memory: a send of it ends with errc::invalid_argument
+  /// \param filled nothing is written to it any more
+  explicit shared_loan(loan<T> filled) noexcept : memory_(filled.take()) {}
+  shared_loan(const shared_loan& other) noexcept : memory_(other.memory_.share()) {}
+  shared_loan(shared_loan&&) noexcept = default;
+  shared_loan& operator=(shared_loan other) noexcept {
+    memory_ = std::move(other.memory_);
+    return *this;
+  }
+  ~shared_loan() = default;
+
+  std::span<const T> span() const noexcept { return {data(), size()}; }
+  const T* data() const noexcept { return reinterpret_cast<const T*>(memory_.bytes().data()); }
+  std::size_t size() const noexcept { return memory_.bytes().size() / sizeof(T); }
+  explicit operator bool() const noexcept { return memory_.block() != nullptr; }
+
+ private:
+  friend class endpoint;
   detail::loan_memory memory_;
 };
 
@@ -153,6 +199,13 @@ loan<T> context::make_loan(std::size_t count) {
 template <class T>
 loan_send_request endpoint::send_loan(tag t, loan<T> what, std::uint64_t immediate) const {
   return {name(t), t, immediate, what.take()};
+}
+
+/// The same of a loan that others get, too.
+template <class T>
+loan_send_request endpoint::send_loan(tag t, const shared_loan<T>& what,
+                                      std::uint64_t immediate) const {
+  return {name(t), t, immediate, what.memory_.share()};
 }
 
 /// Receives a message in place, if it is a loan that this process can read, else into memory that

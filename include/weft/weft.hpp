@@ -39,5 +39,6 @@
 #include <weft/run_main.hpp>
 #include <weft/shared_flags.hpp>
 #include <weft/stream.hpp>
+#include <weft/topic.hpp>
 #include <weft/value.hpp>
 #include <weft/wire.hpp>

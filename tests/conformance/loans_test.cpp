@@ -171,8 +171,38 @@ task<void> take_more(context&, endpoint other) {
   }
 }
 
+// --- one loan, several receives -----------------------------------------------------------------
+
+task<void> lend_to_several(context& ctx, endpoint other) {
+  for (const std::size_t n : lent_counts) {
+    shared_loan<std::uint32_t> one(filled_loan(ctx, n, 4));
+    const shared_loan<std::uint32_t> copy = one;
+    co_await other.send_loan(lent_tag, one);
+    co_await other.send_loan(lent_tag, copy, 17);
+    co_await other.send_loan(lent_tag, std::move(one));
+    expect(n == 0 || copy.span()[n - 1] == 3 + n, "what is sent is still there");
+  }
+  shared_loan<std::uint32_t> none;
+  expect(co_await outcome(other.send_loan(lent_tag, none)) == errc::invalid_argument, "no memory");
+  co_await other.recv_value<int>(lent_end);
+}
+task<void> take_several(context&, endpoint other) {
+  for (const std::size_t n : lent_counts) {
+    const auto first = co_await other.recv_loan<std::uint32_t>(lent_tag);
+    const auto second = co_await other.recv_loan<std::uint32_t>(lent_tag);
+    const auto copied = co_await other.recv_value<std::vector<std::uint32_t>>(lent_tag);
+    expect(view_holds(first, n, 4) && view_holds(second, n, 4), "two views of one loan");
+    expect(second.about().immediate == 17, "each message has its own word");
+    expect(copied == ascending(n, 4), "and a copy");
+    expect(n == 0 || !first.in_place() || !second.in_place() || first.data() == second.data(),
+           "one memory");
+  }
+  co_await other.send_value(lent_end, 0);
+}
+
 }  // namespace
 
+CONFORMS("a loan that is sent several times", lend_to_several, take_several)
 CONFORMS("loans of all sizes, to receives of all forms", lend_forms, take_lent_forms)
 CONFORMS("views live on while later messages come, and end on any thread", lend_kept, keep_views)
 CONFORMS("loans that do not fit their receive, and receives that are stopped", lend_odd, take_odd)

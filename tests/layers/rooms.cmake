@@ -56,6 +56,7 @@ set(api
   "peers: core"
   "objects: core"
   "io: core"
+  "topics: core"
   "qdma: core")
 set(bindings/ofi
   "objects: | endpoint"

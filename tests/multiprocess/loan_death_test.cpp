@@ -41,7 +41,8 @@ class child {
  public:
   using part = task<void> (*)(context& ctx, endpoint other);
 
-  explicit child(part act) : own_(address_of("-here")), other_(address_of("-there")) {
+  explicit child(part act, const std::string& name = {})
+      : own_(address_of("-here" + name)), other_(address_of("-there" + name)) {
     pid_ = ::fork();
     if (pid_ != 0) return;
     try {
@@ -108,6 +109,18 @@ task<void> lend_some(context& ctx, endpoint other) {
   co_await other.recv_value<int>(first_back);
 }
 
+/// Holds a view of the one loan that all get, until it is killed or asked.
+task<void> hold_one(context& ctx, endpoint other) {
+  co_await warm_up(ctx, other, false);
+  auto view = co_await other.recv_loan<std::uint32_t>(lent_to_other);
+  co_await other.send_value(first_back, view.in_place() && view[elements - 1] == elements);
+  co_await other.recv_value<int>(first_back);
+  const bool same = view[0] == 1 && view[elements - 1] == elements;
+  view = {};
+  co_await other.send_value(first_back, same);
+  co_await other.recv_value<int>(first_back);
+}
+
 /// Whether the pool has room for that many loans at once.
 bool has_room_for(context& ctx, std::size_t count) {
   std::vector<loan<std::uint32_t>> all;
@@ -137,6 +150,41 @@ TEST_CASE("loans: a receiver that is killed gives back what it was reading") {
     const auto lost = co_await as_result(other.recv_value<int>(first_back));
     CHECK(lost.code() == errc::peer_lost);
     CHECK(has_room_for(c, loans_in_budget));
+  };
+  run(ctx, survive(ctx));
+}
+
+TEST_CASE("loans: one of three receivers of a shared loan is killed, and the others read on") {
+  const child one(&hold_one, "1"), victim(&hold_one, "2"), three(&hold_one, "3");
+  options o = small_pool();
+  o.loan_budget = 10 * elements;  // two loans, rounded up
+  context ctx(o);
+  const auto survive = [&](context& c) -> task<void> {
+    endpoint lost = co_await victim.meet(c), first = co_await one.meet(c),
+             last = co_await three.meet(c);
+    const std::vector<endpoint> all{first, lost, last};
+    for (const endpoint& each : all) co_await warm_up(c, each, true);
+    loan<std::uint32_t> filled = c.make_loan<std::uint32_t>(elements);
+    for (std::uint32_t i = 0; i != elements; ++i) filled[i] = i + 1;
+    shared_loan<std::uint32_t> shared(std::move(filled));
+    for (const endpoint& each : all) co_await each.send_loan(lent_to_other, shared);
+    shared = {};
+    for (const endpoint& each : all) {
+      const bool in_place = co_await each.recv_value<bool>(first_back);
+      CHECK(in_place);
+    }
+    CHECK_FALSE(has_room_for(c, 2));  // one memory for all three: another loan has room
+    CHECK(has_room_for(c, 1));
+    victim.kill();
+    const auto gone = co_await as_result(lost.recv_value<int>(first_back));
+    CHECK(gone.code() == errc::peer_lost);
+    CHECK_FALSE(has_room_for(c, 2));
+    for (const endpoint& each : {first, last}) {
+      co_await each.send_value(first_back, 0);
+      const bool same = co_await each.recv_value<bool>(first_back);
+      CHECK(same);
+    }
+    CHECK(has_room_for(c, 2));
   };
   run(ctx, survive(ctx));
 }

@@ -24,6 +24,7 @@
 #include "measure.hpp"
 #include "runtime/descriptors/inherited_state.hpp"
 #include "sizes.hpp"
+#include "topics.hpp"
 #include "variables.hpp"
 #include "versions.hpp"
 
@@ -42,6 +43,7 @@ struct request {
   bool versions = false;
   bool why = false;
   std::vector<std::string> about = {};  // sizes, collectives, or one peer
+  std::string topics_at = {};           // an address; empty: something else is wanted
 };
 
 ordered_json machine() {
@@ -197,6 +199,11 @@ int answer(const request& wanted) {
   options quiet = now;
   quiet.trace_file.clear();  // this context has no events for a trace
   quiet.call_tree_file.clear();
+  if (!wanted.topics_at.empty()) {
+    const ordered_json all = info::topics(quiet, wanted.topics_at);
+    wanted.as_json ? fmt::print("{}\n", all.dump(2)) : info::show_topics(all);
+    return 0;
+  }
   if (wanted.why && wanted.about.size() == 1 && is_peer(wanted.about.front())) {
     context ctx(quiet);
     const ordered_json all = run(ctx, reach(ctx, wanted.about.front()));
@@ -258,6 +265,13 @@ int main(int argc, char** argv) {
                      "ranks, such as all_reduce:1m:8, or the hosts and the ranks of each, such as "
                      "all_reduce:1m:2x4");
   why->expected(0, -1);
+  auto* topics = app.add_subcommand(
+      "topics",
+      "Lists the topics of a program that listens at an address: the types, publishers, "
+      "and subscribers with their policies and counters.");
+  topics->add_option("address", wanted.topics_at, "such as any://host:4567 or unix://name")
+      ->required();
+  topics->add_flag("--json", wanted.as_json, "as JSON");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -21,6 +21,9 @@ struct am {
   friend bool operator==(am, am) = default;
 };
 
+/// The numbers from this one on are weft's own (topics): context::on refuses them.
+inline constexpr std::uint32_t first_reserved_am = 0xffff'ff00;
+
 }  // namespace weft
 
 namespace weft::proto {

@@ -18,6 +18,7 @@ class context;
 namespace proto {
 class lent_source;
 struct loan_block;
+struct loan_message;
 }  // namespace proto
 
 namespace detail {
@@ -25,8 +26,8 @@ namespace detail {
 /// Elements of a loan lie at a multiple of this many bytes.
 inline constexpr std::size_t loan_alignment = 64;
 
-/// A block of a context's loan pool, with one owner. Move-only. Its end gives the block back: any
-/// thread that does not hold the progress lock.
+/// A holder of a block of a context's loan pool. Move-only. The end of the last one gives the block
+/// back: any thread that does not hold the progress lock.
 class loan_memory {
  public:
   loan_memory() = default;
@@ -45,6 +46,8 @@ class loan_memory {
 
   std::span<std::byte> bytes() const noexcept { return bytes_; }
   void shorten(std::size_t size) noexcept { bytes_ = bytes_.first(size); }
+  /// Another holder of the block; none of nothing. Any thread that does not hold the progress lock.
+  loan_memory share() const noexcept;
   /// Null: it has none.
   proto::loan_block* block() const noexcept { return block_; }
   /// The block is the caller's.

@@ -48,7 +48,7 @@ class loan_send_operation : public operation {
   const weft::tag tag_;
   const std::uint64_t immediate_;
   detail::loan_memory loan_;
-  proto::loan_block* block_ = nullptr;  // while it waits for its turn
+  proto::loan_message* message_ = nullptr;  // while it waits for its turn
   bool starting_ = false;
   bool cancel_requested_ = false;
 };

@@ -74,6 +74,11 @@ void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> o
   (new spawned(detail::core_of(ctx), std::move(x), std::move(on_failure)))->start();
 }
 
+void detail::core::spawn(task<void> x) {
+  runtime::exit_gate::expect_exit();
+  (new weft::spawned(*this, std::move(x), spawned_task_failed))->start();
+}
+
 executor& home(context& ctx) noexcept { return detail::core_of(ctx).engine(); }
 
 executor& background(context& ctx) noexcept { return detail::core_of(ctx).engine().background(); }

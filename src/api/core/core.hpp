@@ -32,6 +32,8 @@ class port;
 
 namespace weft::detail {
 
+class topic_node;
+
 /// Something that a lane ends together with its operations: a qdma device, where it is built in.
 class extension {
  public:
@@ -75,6 +77,16 @@ class core final : proto::call_table::host {
   /// The spawned tasks. The context's end waits for them.
   task_count& spawned() noexcept { return plane_->spawned(); }
 
+  /// As weft::spawn, of a task that does not throw.
+  void spawn(task<void> x);
+
+  /// \throws weft::error (closed, invalid_argument), std::bad_alloc
+  handler add_handler(am number, std::unique_ptr<call_code> code, handler_options how);
+
+  /// What this lane publishes and subscribes to; made when it is needed first (src/api/topics).
+  /// \throws weft::error (closed), std::bad_alloc
+  topic_node& topics();
+
   detail::members& members() noexcept { return plane_->members(); }
 
   /// The group of the processes that were started together.
@@ -113,6 +125,7 @@ class core final : proto::call_table::host {
 
   void call_began() noexcept override;
   void call_ended() noexcept override;
+  void serve_own_calls() noexcept override;
   unsigned poll_lanes() noexcept;
   void add_loan_memory();
   bool drained(bool all) noexcept;
@@ -139,6 +152,8 @@ class core final : proto::call_table::host {
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
   std::unique_ptr<dump> dump_;          // of the first lane; null: no signal asks for dumps
+  std::mutex topics_made_;
+  std::shared_ptr<topic_node> topics_;  // null: none was needed
 };
 
 }  // namespace weft::detail

@@ -12,10 +12,17 @@ namespace weft {
 
 handler context::add_handler(am number, std::unique_ptr<detail::call_code> code,
                              handler_options how) {
-  core_->refuse_child();
+  if (number.number >= first_reserved_am)
+    throw error(errc::invalid_argument,
+                "the numbers of handlers from 0xffffff00 on are weft's own; take another one");
+  return core_->add_handler(number, std::move(code), how);
+}
+
+handler detail::core::add_handler(am number, std::unique_ptr<call_code> code, handler_options how) {
+  refuse_child();
   auto made = std::make_shared<proto::call_handler>(number, std::move(code), how.where);
-  const runtime::engine::holder hold(core_->engine());
-  core_->messenger().calls().add(made);
+  const runtime::engine::holder hold(engine_);
+  messenger_.calls().add(made);
   return handler(std::move(made));
 }
 

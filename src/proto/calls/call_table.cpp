@@ -40,7 +40,7 @@ void call_table::add(const std::shared_ptr<call_handler>& h) {
   h->engine_ = &services_.engine;
   h->table_ = this;
   services_.engine.pending(*h);
-  ever_served_ = true;
+  ever_served_ = ever_served_ || !is_own(h->number.number);
   begin_waiting();
 }
 
@@ -68,7 +68,8 @@ call_handler* call_table::find(std::uint32_t number) const noexcept {
 std::string call_table::no_handler(std::uint32_t number) const {
   std::vector<std::uint32_t> all;
   all.reserve(handlers_.size());
-  for (const auto& [n, h] : handlers_) all.push_back(n);
+  for (const auto& [n, h] : handlers_)
+    if (!is_own(n)) all.push_back(n);
   std::sort(all.begin(), all.end());
   constexpr std::size_t shown = 16;
   std::string text;
@@ -101,7 +102,7 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
   if (t.kind == call_kind::item) return verdict::keep;
   call_handler* const h = find(t.number);
   // In order: not before calls of this peer that wait.
-  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin(from) ||
+  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin(from, t.number) ||
       !h->takes(t.kind, fingerprint_in(immediate)) || (from.calls && from.calls->waiting.first) ||
       data.size() > longest_inline)
     return verdict::keep;
@@ -132,7 +133,9 @@ void call_table::on_stored(inbound_message& m) noexcept {
     return reader ? reader->on_item(m) : m.from->receiver().discard(m);
   }
   calls_of_peer& of = *m.from->calls;
-  if (may_begin(*m.from) && !of.waiting.first)
+  // Weft's own do not wait for the application's handlers.
+  const std::uint32_t number = unpack_call(m.tag).number;
+  if (may_begin(*m.from, number) && (!of.waiting.first || is_own(number)))
     begin(m);
   else
     queue(of, m);
@@ -180,7 +183,7 @@ void call_table::begin_waiting() noexcept {
     calls_of_peer& of = *peers_.first;
     peers_.remove(of);
     peers_.add(of);
-    if (!may_begin(*of.whose)) {
+    if (!may_begin(*of.whose, unpack_call(of.waiting.first->tag).number)) {
       if (!first_busy) first_busy = &of;
       continue;
     }

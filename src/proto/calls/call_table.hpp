@@ -130,6 +130,9 @@ class call_table {
     virtual void call_began() noexcept = 0;
     /// The caller does not use the context any more. Without the progress lock.
     virtual void call_ended() noexcept = 0;
+    /// A call of weft's own came, and has no handler: it may register those. On the thread inside
+    /// run(), without the progress lock.
+    virtual void serve_own_calls() noexcept {}
 
    protected:
     ~host() = default;
@@ -222,7 +225,10 @@ class call_table {
  private:
   calls_of_peer* parts_of(peer& p) noexcept;
   static served_call* find_unanswered(const peer& from, std::uint64_t id) noexcept;
-  bool may_begin(const peer& from) const noexcept { return ever_served_ && !is_busy_for(from); }
+  static bool is_own(std::uint32_t number) noexcept { return number >= first_reserved_am; }
+  bool may_begin(const peer& from, std::uint32_t number) const noexcept {
+    return (ever_served_ || is_own(number)) && !is_busy_for(from);
+  }
   void begin(inbound_message& m) noexcept;
   served_call* make(peer& from, call_handler* h, inbound_message* m,
                     const call_facts& what) noexcept;
@@ -246,7 +252,7 @@ class call_table {
   host* host_ = nullptr;
   std::unordered_map<std::uint32_t, std::shared_ptr<call_handler>> handlers_;
   mutable call_handler* recent_ = nullptr;  // of handlers_, found last: most programs call one
-  bool ever_served_ = false;  // a handler was registered: calls without one are refused
+  bool ever_served_ = false;  // the application registered a handler: calls without are refused
   bool closed_ = false;
   bool later_ = false;  // begin_later is under way
   std::uint32_t running_ = 0;

@@ -71,6 +71,8 @@ task<void> served_call::serve_inline() {
 void served_call::run() noexcept {
   engine& e = services_.engine;
   if (!handler_) {
+    if (!only_answers_ && what_.tag.number >= first_reserved_am && table_.its_host())
+      table_.its_host()->serve_own_calls();
     {
       const engine::holder hold(e);
       if (!only_answers_ && find_handler()) return begin();  // on the handler's executor

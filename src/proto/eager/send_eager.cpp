@@ -48,7 +48,7 @@ bool sender::start_now(send_operation& op) noexcept {
   }
   const bool is_loan = request.mode == send_mode::loan;
   if (is_free() && is_loan && lends(op)) {
-    if (lend(static_cast<loan_block&>(op))) return false;
+    if (lend(static_cast<loan_message&>(op))) return false;
   } else if (is_free() && (is_loan || may_leave_at_once(request.mode))) {
     plan(op);
     const post answer = op.rendezvous ? post::failed : push_eager(op);

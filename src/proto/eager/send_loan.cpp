@@ -15,20 +15,20 @@ bool sender::lends(const send_operation& op) const noexcept {
 }
 
 /// Nothing else is being begun. \return false: it has to wait, and nothing has happened
-bool sender::lend(loan_block& b) noexcept {
+bool sender::lend(loan_message& l) noexcept {
   if (!writer_->flow().can_begin_message(false)) return false;
-  plan(b);
-  outbound_message& m = b.message;
+  plan(l);
+  outbound_message& m = l.outbound;
   m.lent = true;
   if (!rendezvous_.take_number(m)) return false;
   rendezvous_.expose(m);
-  if (push_eager(b) != post::done) {
+  if (push_eager(l) != post::done) {
     rendezvous_.end(m);
     return false;
   }
   // As a small message it rings only for a side that sleeps: nothing waits for the answer.
   ++under_way_;
-  b.hand_over(errc::ok);
+  l.hand_over(errc::ok);
   return true;
 }
 

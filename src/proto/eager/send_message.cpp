@@ -90,7 +90,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn,
     if (op.id == 0) co_return finish(op, errc::ok);
 
     writer_->wake_peer();
-    if (op.request.mode == send_mode::loan) static_cast<loan_block&>(op).hand_over(errc::ok);
+    if (op.request.mode == send_mode::loan) static_cast<loan_message&>(op).hand_over(errc::ok);
     if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
   }
   const frame_kind answer = co_await rendezvous_.answer_to(m);
@@ -170,7 +170,7 @@ errc sender::status_of(frame_kind answer) const noexcept {
 void sender::finish(send_operation& op, errc status) noexcept {
   --under_way_;
   if (status == errc::ok) count(op);
-  if (op.request.mode == send_mode::loan) return static_cast<loan_block&>(op).finish(status);
+  if (op.request.mode == send_mode::loan) return static_cast<loan_message&>(op).finish(status);
   services_->engine.end(op, status);
 }
 

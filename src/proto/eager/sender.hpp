@@ -16,7 +16,7 @@
 
 namespace weft::proto {
 
-struct loan_block;
+struct loan_message;
 
 /// Sends messages: eager frames in order (send_eager.cpp); a coroutine (send_message.cpp) sends
 /// messages that have to wait for their turn, credit, space or an answer. Part of a peer. Progress
@@ -72,7 +72,7 @@ class sender {
   protocol_coroutine send_message(send_operation& op, bool has_turn,
                                   outbound_message* answered = nullptr) noexcept;
   bool lends(const send_operation& op) const noexcept;
-  bool lend(loan_block& b) noexcept;
+  bool lend(loan_message& l) noexcept;
   bool on_answer_to_loan(outbound_message& m, frame_kind kind, const frame_extension& x) noexcept;
   protocol_coroutine send_signal(send_operation& op) noexcept;
   void count(const send_operation& op) noexcept;

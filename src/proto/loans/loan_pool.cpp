@@ -46,15 +46,35 @@ loan_block* loan_pool::take(std::size_t size) noexcept {
   else
     b = make(bytes, c.index);
   if (!b) return nullptr;
+  b->holders = 1;
   ++in_use_;
   bytes_in_use_ += b->capacity;
   return b;
 }
 
 void loan_pool::give_back(loan_block& b) noexcept {
+  if (--b.holders != 0) return;
   --in_use_;
   bytes_in_use_ -= b.capacity;
   b.next_free = std::exchange(free_[b.index], &b);
+}
+
+loan_message* loan_pool::message_of(loan_block& b) noexcept {
+  if (!b.first.block) return &b.first;
+  if (!free_message_) {
+    try {
+      return &messages_.emplace_back(*this);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+  return std::exchange(free_message_, free_message_->next_free);
+}
+
+void loan_pool::give_back(loan_message& m) noexcept {
+  loan_block& b = *std::exchange(m.block, nullptr);
+  if (&m != &b.first) m.next_free = std::exchange(free_message_, &m);
+  give_back(b);
 }
 
 /// \return null: no piece is large enough, or there is no memory for the block
@@ -137,7 +157,7 @@ bool loan_pool::is_whole() noexcept {
   return extents_.size() == 1 && extents_.begin()->second == memory_.size() && blocks_.empty();
 }
 
-void loan_block::finish(errc how) noexcept {
+void loan_message::finish(errc how) noexcept {
   hand_over(how);
   pool->give_back(*this);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -39,7 +40,14 @@ class loan_pool {
   /// Null: there is no room, or no memory for its state. The bytes are those of an earlier use, or
   /// zeros; all of its pages exist, so that a peer that reads them makes none.
   loan_block* take(std::size_t size) noexcept;
+  /// One holder fewer; without any the block is free again.
   void give_back(loan_block& b) noexcept;
+
+  /// For a send of a block, of which the caller is a holder: the message holds in its place. Null:
+  /// no memory, and nothing has changed.
+  loan_message* message_of(loan_block& b) noexcept;
+  /// Of no use any more, and neither is what it holds.
+  void give_back(loan_message& m) noexcept;
 
   /// Why `take` found no room, and the cure, for people.
   std::string explain(std::size_t size) const;
@@ -64,6 +72,8 @@ class loan_pool {
   std::span<std::byte> memory_;
   std::vector<loan_block*> free_;  // by size class, each a list
   std::map<const loan_block*, std::unique_ptr<loan_block>> blocks_;
+  std::deque<loan_message> messages_;  // besides the first ones of blocks
+  loan_message* free_message_ = nullptr;
   std::map<std::size_t, std::size_t> extents_;  // free and joined: size by offset
   std::size_t touched_ = 0;                     // all pages before this offset exist
   std::size_t in_use_ = 0, bytes_in_use_ = 0;

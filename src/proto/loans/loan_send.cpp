@@ -21,6 +21,13 @@ void detail::loan_memory::give_back() noexcept {
   pool.give_back(*block_);
 }
 
+detail::loan_memory detail::loan_memory::share() const noexcept {
+  if (!block_) return {};
+  const runtime::engine::holder hold(block_->pool->engine());
+  ++block_->holders;
+  return {*block_, bytes_};
+}
+
 bool loan_send_operation::start() noexcept {
   if (!to_.peer) return start_held();
   const runtime::engine::holder hold(to_.peer->engine());
@@ -37,25 +44,28 @@ bool loan_send_operation::start_held() noexcept {
     status = errc::stopped;
     return true;
   }
-  block->renew({to_, tag_, const_buffer(loan_.bytes()), detail::send_mode::loan, immediate_},
-               *this);
+  proto::loan_message* const m = block->pool->message_of(*block);
+  if (!m) {
+    status = errc::out_of_memory;
+    return true;
+  }
+  m->renew({to_, tag_, const_buffer(loan_.bytes()), detail::send_mode::loan, immediate_}, *block,
+           *this);
   loan_.release();
-  block_ = block;
+  message_ = m;
   starting_ = true;
-  if (to_.peer->start(*block)) {  // it has left whole, or not begun
-    handed_over(block->status);
-    block->front = nullptr;
-    block->pool->give_back(*block);
+  if (to_.peer->start(*m)) {  // it has left whole, or not begun
+    m->finish(m->status);
     return true;
   }
   starting_ = false;
-  if (!block_) return true;
+  if (!message_) return true;
   to_.peer->engine().pending(*this);
   return false;
 }
 
 void loan_send_operation::handed_over(errc how) noexcept {
-  block_ = nullptr;
+  message_ = nullptr;
   if (starting_)
     status = how;
   else
@@ -67,7 +77,7 @@ void loan_send_operation::cancel() noexcept {
   if (!to_.peer) return;
   const runtime::engine::holder hold(to_.peer->engine());
   cancel_requested_ = true;
-  if (block_) to_.peer->sender().cancel(*block_);
+  if (message_) to_.peer->sender().cancel(*message_);
 }
 
 std::string loan_send_operation::explain() const {

@@ -175,6 +175,74 @@ TEST_CASE("loan: a receiver that dies gives back what it reads, and what it has 
   held.reset();
 }
 
+TEST_CASE("loan: several receivers read one block, which is free when the last view has ended") {
+  const std::size_t size = GENERATE(1u, 5000u, 300'000u);
+  CAPTURE(size);
+  nodes n(4, shared());
+  for (fake::node to = 1; to != 4; ++to) {
+    bytes in(1);
+    const auto r = n[to].recv(0, in, tag{1});
+    n[0].send(to, bytes(1), tag{1});
+    const auto back = n[0].recv(to, in, tag{1});
+    n[to].send(0, bytes(1), tag{1});
+    n.settle();
+    REQUIRE(r->ended_with(errc::ok));
+    REQUIRE(back->ended_with(errc::ok));
+  }
+  pool_of p(n[0]);
+  auto mine = p.take(size, 9);
+  std::vector<std::unique_ptr<viewing>> receives;
+  for (fake::node to = 1; to != 4; ++to) {
+    CHECK(lend(n[0], to, mine.share())->ended_with(errc::ok));
+    receives.push_back(view(n[to], 0));
+  }
+  n.settle();
+  std::vector<lent<std::uint8_t>> views;
+  for (const auto& r : receives) {
+    REQUIRE(r->ended_with(errc::ok));
+    views.push_back(r->take());
+    CHECK(views.back().in_place());
+    CHECK(reinterpret_cast<const std::byte*>(views.back().data()) == mine.bytes().data());
+    CHECK(all_are(views.back(), 9, size));
+  }
+  CHECK(p.in_use() == 1);
+  mine = {};
+  views.erase(views.begin());
+  n.settle();
+  CHECK(p.in_use() == 1);
+  n.world.kill(3);
+  n.settle();
+  CHECK(p.in_use() == 1);
+  views.erase(views.begin());
+  n.settle();
+  CHECK(p.is_whole());
+  CHECK(n[0].clean());
+}
+
+TEST_CASE("loan: of a shared one that is not taken, or not sent, nothing is left") {
+  linked_nodes n(shared());
+  pool_of p(n[0]);
+  auto mine = p.take(5000, 2);
+  {
+    const auto never_awaited = mine.share();
+    CHECK(lend(n[0], 1, mine.share())->ended_with(errc::ok));
+    CHECK(lend(n[0], 1, mine.share())->ended_with(errc::ok));
+    auto first = view(n[1], 0);
+    bytes copy(5000);
+    const auto second = n[1].recv(0, copy, tag{5});
+    n.settle();
+    REQUIRE(first->ended_with(errc::ok));
+    REQUIRE(second->ended_with(errc::ok));
+    CHECK(first->take().in_place());
+    CHECK(static_cast<int>(copy.back()) == 2);
+  }
+  n.settle();
+  CHECK(p.in_use() == 1);
+  mine = {};
+  CHECK(p.is_whole());
+  CHECK_FALSE(weft::detail::loan_memory().share().block());
+}
+
 TEST_CASE("loan: a view outlives its sender, its connection and its messenger") {
   std::optional<lent<std::uint8_t>> v;
   pool_of* p = nullptr;
