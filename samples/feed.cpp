@@ -3,9 +3,8 @@
 //
 //   feed publish unix://quotes --count 20000          until all are published, with 3 subscribers
 //   feed archive unix://quotes                        gets every quote: the publisher waits for it
-//   feed chart unix://quotes --pause 2                gets the latest ones, and counts what it
-//   missed feed books unix://quotes                          gets the order books, read where they
-//   lie
+//   feed chart unix://quotes --pause 2                gets the latest ones, and counts the missed
+//   feed books unix://quotes                          gets the order books, read where they lie
 //
 // A subscriber that is killed costs the others nothing: try it. `weft-info topics unix://quotes`
 // lists the subscribers with their policies and counters.

@@ -17,8 +17,7 @@
 //
 // How values travel: the bytes of a value are written once, whatever the number of subscribers.
 // From 4 KiB on they are in the context's loan pool, and each subscriber on this host reads them
-// there
-// (<weft/loan.hpp>, which says what a reader may assume); others get a message. Values of one
+// there (<weft/loan.hpp> says what a reader may assume); others get a message. Values of one
 // publisher come in their order.
 //
 // Each subscriber has its own policy for the values for which it has no room (when_full). Only
@@ -183,9 +182,8 @@ class subscriber {
   /// A publisher that is lost leaves the others. When none is left, and none can come, `next` ends
   /// with peer_lost, behind the values that have come. In a job others can come as long as rank 0
   /// lives.
-  /// \throws weft::error  stopped; peer_lost or closed, see above; refused: the publisher has
-  /// another
-  ///         type, or does not let itself be blocked; truncated: beyond the limit; protocol_error:
+  /// \throws weft::error  stopped; peer_lost or closed, see above; refused: another type, or the
+  ///         publisher does not wait for subscribers; truncated: beyond the limit; protocol_error:
   ///         the publisher sends what is no T; out_of_memory. All but `stopped` stay
   task<std::optional<sample<T>>> next() {
     std::optional<detail::arrival> came = co_await detail::next_arrival(named());

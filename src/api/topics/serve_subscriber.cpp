@@ -6,8 +6,7 @@
 //   receive_values                  <------ send_values: value, at most topic_window ahead
 //   send_words: so many were taken  ------> hear_words
 //   send_words: wants_no_more       ------> hear_words: the last one
-//   receive_values                  <------ send_values: values_end, or values_refused: the last
-//   one
+//   receive_values                  <------ send_values: values_end or values_refused, the last
 //
 // Either side may say its last word first; each has ended when it has said its own, and has heard
 // the other's, so that no message is left.
