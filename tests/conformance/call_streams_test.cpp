@@ -31,7 +31,7 @@ task<void> streams_meet(endpoint other, tag t) {
 
 async_generator<int> up_to(int n) {
   for (int i = 0; i != n; ++i) {
-    if (i % 7 == 0) co_await sleep_for(1us);
+    if (i % 70 == 0) co_await sleep_for(1us);
     co_yield i;
   }
 }

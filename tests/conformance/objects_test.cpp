@@ -166,7 +166,7 @@ task<void> exchange_shelves(context&, endpoint other) {
 
 // --- failures ----------------------------------------------------------------------------------
 
-constexpr std::array<std::size_t, 2> failing_sizes{1000, 4'000'000};
+constexpr std::array<std::size_t, 2> failing_sizes{1000, 1'000'000};
 
 template <class X>
 task<std::string> failure_of(X x) {
