@@ -117,7 +117,9 @@ task<void> stopped(context& ctx) {
   if (world.rank() == 1) {
     const auto end = co_await as_result(within(0ms, shared_flags::make(given_up, 1)));
     expect(!end, "a make that was stopped");
+    co_await world[0].send_value(tag{1}, 0);
   } else {
+    if (world.rank() == 0) co_await world[1].recv_value<int>(tag{1});  // until then it is not whole
     const auto end = co_await as_result(shared_flags::make(given_up, 1));
     expect(end.code() == errc::stopped, "a make that another rank has stopped");
   }

@@ -47,6 +47,7 @@ task<void> take_from_all(context& ctx) {
     expect(price && price->source() == 4 && price->value() == n, "a publisher that came later");
   }
   co_await all[2].send_value(go, 0);
+  co_await all[4].recv_value<int>(go);  // it has asked rank 0
   co_await all[0].send_value(go, 0);
   const auto end = co_await as_result(in.next());
   expect(is_loss(end.code()), "no publisher is left, and none can be found");
@@ -87,6 +88,7 @@ task<void> publish_last(context& ctx) {
   for (const topic_info& t : co_await topics_of(all[0]))
     listed = listed || (t.name == "prices" && t.publishers == std::vector<peer_id>{4});
   expect(listed, "the directory has no publisher that is gone");
+  co_await all[1].send_value(go, 0);
   while (out.info().subscribers.size() != 2) co_await sleep_for(100us);
   own.close();
   out.close();

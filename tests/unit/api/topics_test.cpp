@@ -178,7 +178,7 @@ TEST_CASE("topics: a publisher that sends what cannot be ends its subscription")
 }
 
 TEST_CASE("topics: a program without topics and handlers is asked, and its first handler awaited") {
-  constexpr am later{5};
+  static constexpr am later{5};
   const auto honest = [](context& c, endpoint other) -> task<void> {
     co_await other.recv_value<int>(topic_said);
     const handler h = c.on<int()>(later, [] { return 7; });
