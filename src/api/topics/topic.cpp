@@ -86,6 +86,9 @@ std::shared_ptr<published> publish_loan(const topic_handle& of, loan_memory fill
 
 /// A program that publishes in a loop leaves the thread inside run() to the tasks that send.
 task<std::uint64_t> publish(topic_handle to, std::shared_ptr<published> value) {
+  const task_environment& here = co_await current_environment();
+  if (here.stop.stop_requested())
+    throw error(errc::stopped, "publish in the topic " + to->is.name + ": stopped on request");
   std::uint64_t number = 0;
   for (;;) {
     std::shared_ptr<event> may_have_changed;
@@ -93,7 +96,6 @@ task<std::uint64_t> publish(topic_handle to, std::shared_ptr<published> value) {
     if (number != 0) break;
     co_await may_have_changed->wait();
   }
-  const task_environment& here = co_await current_environment();
   executor* const at = here.on || !here.home ? nullptr : here.home->home();
   if (at && to->should_yield()) co_await resume_on(*at);
   co_return number;
