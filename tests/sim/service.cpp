@@ -83,6 +83,7 @@ bool service::excuses(const call_record& c, errc status) const {
   if (c.what == "post") return false;
   if (status == errc::truncated) return reply(i).size() > room(i);
   const bool may_be_absent = ended || !was_registered_.at(i);
+  if (status == errc::closed) return may_be_absent;
   const bool too_long = is_inline && arguments(i).size() > weft::proto::longest_inline;
   return status == errc::refused && (may_be_absent || too_long || conduct_of(i) == conduct::throws);
 }

@@ -134,7 +134,7 @@ detail::buffer_list<mutable_buffer> call_table::room_for(call_operation& op, cal
   }
   op.other_types_ = said == call_status::types;
   const bool late = said == call_status::stopped && op.deadline_ != detail::time_point::max();
-  op.status = late ? errc::timed_out : errc::refused;
+  op.status = late ? errc::timed_out : said == call_status::closed ? errc::closed : errc::refused;
   try {
     op.text_.resize(std::min<std::uint64_t>(size, longest_refusal));
   } catch (const std::bad_alloc&) {

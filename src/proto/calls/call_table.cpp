@@ -36,6 +36,7 @@ void call_table::add(const std::shared_ptr<call_handler>& h) {
         errc::invalid_argument,
         fmt::format("handler {} is registered already; end that one, or take another number",
                     h->number.number));
+  ended_.erase(h->number.number);
   h->is_registered = true;
   h->engine_ = &services_.engine;
   h->table_ = this;
@@ -50,12 +51,18 @@ void call_table::remove(call_handler& h) noexcept {
   h.on = nullptr;  // its end is reported to the thread inside run()
   if (recent_ == &h) recent_ = nullptr;
   const auto at = handlers_.find(h.number.number);
-  if (at != handlers_.end() && at->second.get() == &h) handlers_.erase(at);
+  if (at == handlers_.end() || at->second.get() != &h) return;
+  handlers_.erase(at);
+  try {
+    ended_.insert(h.number.number);
+  } catch (const std::bad_alloc&) {
+    // Its callers are refused, then.
+  }
 }
 
 void call_table::stop_calls_of(const call_handler& h) noexcept {
   for (served_call* c = first_; c; c = c->after)
-    if (c->handler() == &h) c->stop();
+    if (c->handler() == &h) c->end_with_handler();
 }
 
 call_handler* call_table::find(std::uint32_t number) const noexcept {

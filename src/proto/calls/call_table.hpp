@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -154,6 +155,8 @@ class call_table {
   call_handler* find(std::uint32_t number) const noexcept;
   /// The text for a number without a handler.
   std::string no_handler(std::uint32_t number) const;
+  /// There was one: a service that ends is a loss for its callers, and no mistake of theirs.
+  bool has_ended(std::uint32_t number) const { return ended_.contains(number); }
 
   // --- what comes -------------------------------------------------------------------------------
 
@@ -251,7 +254,8 @@ class call_table {
   const std::uint32_t most_running_;
   host* host_ = nullptr;
   std::unordered_map<std::uint32_t, std::shared_ptr<call_handler>> handlers_;
-  mutable call_handler* recent_ = nullptr;  // of handlers_, found last: most programs call one
+  mutable call_handler* recent_ = nullptr;   // of handlers_, found last: most programs call one
+  std::unordered_set<std::uint32_t> ended_;  // numbers of handlers that there were
   bool ever_served_ = false;  // the application registered a handler: calls without are refused
   bool closed_ = false;
   bool later_ = false;  // begin_later is under way

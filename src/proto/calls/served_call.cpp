@@ -14,6 +14,11 @@ namespace weft::proto {
 
 using runtime::engine;
 
+namespace {
+// Short: it is assigned where there is no memory.
+constexpr const char* handler_ended = "it has ended";
+}  // namespace
+
 served_call::served_call(const protocol_services& services, call_table& table, peer& from,
                          std::shared_ptr<call_handler> h, inbound_message* m,
                          const call_facts& what)
@@ -130,6 +135,10 @@ bool served_call::find_handler() noexcept {
       text_ = now && !fits ? std::string(now->signature()->whole.text())
                            : table_.no_handler(what_.tag.number);
       if (now && !fits) status_ = call_status::types;
+      if (!now && table_.has_ended(what_.tag.number)) {
+        text_ = handler_ended;
+        status_ = call_status::closed;
+      }
     } catch (const std::bad_alloc&) {
       // Refused without words.
     }
@@ -227,6 +236,10 @@ void served_call::task_ended(std::exception_ptr failure) noexcept {
     ending_ = true;
     metrics& counts = services_.counts;
     ++counts.calls_served;
+    if (status_ == call_status::stopped && handler_ends_) {
+      status_ = call_status::closed;
+      text_ = handler_ended;
+    }
     if (status_ == call_status::refused)
       ++(wants_reply() ? counts.calls_refused : counts.posts_dropped);
     table_.runs_no_more(*this);

@@ -70,6 +70,11 @@ class served_call final : public operation, detail::detached_task_owner {
   call_handler* handler() const noexcept { return handler_.get(); }
   /// Asks the handler to stop, soon.
   void stop() noexcept;
+  /// The handler ends, and with it the call: for a reason that is not the caller's.
+  void end_with_handler() noexcept {
+    handler_ends_ = true;
+    stop();
+  }
 
   served_call* before = nullptr;  ///< for the table
   served_call* after = nullptr;
@@ -121,6 +126,7 @@ class served_call final : public operation, detail::detached_task_owner {
   const send_operation* replying_ = nullptr;  // progress lock held, as is the next one
   bool replied_ = false;
   bool ending_ = false;                             // the coroutine has ended; progress lock held
+  bool handler_ends_ = false;                       // progress lock held
   bool stop_queued_ = false;                        // progress lock held
   bool only_answers_ = false;                       // there is no coroutine
   std::uint32_t items_allowed_ = most_items_ahead;  // progress lock held, as is the next one

@@ -33,7 +33,8 @@ enum class call_status : std::uint8_t {
   ok,
   refused,  ///< the body is a text: no handler, or the handler failed
   stopped,  ///< the handler ended because the caller, or the deadline, stopped it
-  types     ///< the body is the signature of the handler, which the call's is not
+  types,    ///< the body is the signature of the handler, which the call's is not
+  closed    ///< the body is a text: the handler is ending, or all handlers have ended
 };
 
 struct call_tag {
@@ -78,7 +79,7 @@ constexpr bool is_valid(call_tag t, std::uint64_t immediate) noexcept {
       return t.id == 0 && remaining_in(immediate) == 0;
     case call_kind::reply:
       return t.id != 0 && immediate == 0 &&
-             t.number <= static_cast<std::uint32_t>(call_status::types);
+             t.number <= static_cast<std::uint32_t>(call_status::closed);
   }
   return false;
 }
