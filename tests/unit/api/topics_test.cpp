@@ -218,3 +218,15 @@ TEST_CASE("topics: names, numbers of handlers and options are checked") {
         errc::invalid_argument);
   CHECK(std::string(to_string(when_full::block)) == "block");
 }
+
+TEST_CASE("topics: a loop that only publishes ends at its deadline") {
+  const auto publish_on = [](publisher<int>& out) -> task<void> {
+    for (int i = 0;; ++i) co_await out.publish(i);
+  };
+  context ctx;
+  publisher<int> out(ctx, "numbers");
+  const auto end_of = [](task<void> endless) -> task<errc> {
+    co_return (co_await as_result(within(1ms, std::move(endless)))).code();
+  };
+  CHECK(run(ctx, end_of(publish_on(out))) == errc::timed_out);
+}
