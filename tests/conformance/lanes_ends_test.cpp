@@ -104,22 +104,23 @@ TEST_CASE("lanes: a task of one lane waits for another lane while the context en
 TEST_CASE("lanes: a task that a task of another lane spawns during the end is waited for") {
   pool workers(1);
   std::atomic<int> hops{0};
+  // They outlive the tasks, which end with the context.
+  const auto hop = [](context& lane, pool& p, std::atomic<int>& count) -> task<void> {
+    for (int i = 0; i != 100; ++i) {
+      co_await resume_on(p);
+      co_await resume_on(home(lane));
+      ++count;
+    }
+  };
+  const auto spawns = [&hop](context& here, pool& p, std::atomic<int>& count) -> task<void> {
+    std::byte word{};
+    expect(co_await outcome(here.recv(mutable_buffer(&word, 1), tag{1})) == errc::closed,
+           "the context ends");
+    co_await hop(here, p, count);  // beyond the moment when lane 1 is found without tasks
+    spawn(here.lane(1), hop(here.lane(1), p, count));
+  };
   {
     context ctx(with_lanes(2, weft::tests::transports().front()));
-    const auto hop = [](context& lane, pool& p, std::atomic<int>& count) -> task<void> {
-      for (int i = 0; i != 100; ++i) {
-        co_await resume_on(p);
-        co_await resume_on(home(lane));
-        ++count;
-      }
-    };
-    const auto spawns = [&hop](context& here, pool& p, std::atomic<int>& count) -> task<void> {
-      std::byte word{};
-      expect(co_await outcome(here.recv(mutable_buffer(&word, 1), tag{1})) == errc::closed,
-             "the context ends");
-      co_await hop(here, p, count);  // beyond the moment when lane 1 is found without tasks
-      spawn(here.lane(1), hop(here.lane(1), p, count));
-    };
     spawn(ctx, spawns(ctx, workers, hops));
   }
   CHECK(hops == 200);

@@ -180,11 +180,12 @@ TEST_CASE("loan: several receivers read one block, which is free when the last v
   CAPTURE(size);
   nodes n(4, shared());
   for (fake::node to = 1; to != 4; ++to) {
+    const bytes out(1);
     bytes in(1);
     const auto r = n[to].recv(0, in, tag{1});
-    n[0].send(to, bytes(1), tag{1});
+    n[0].send(to, out, tag{1});
     const auto back = n[0].recv(to, in, tag{1});
-    n[to].send(0, bytes(1), tag{1});
+    n[to].send(0, out, tag{1});
     n.settle();
     REQUIRE(r->ended_with(errc::ok));
     REQUIRE(back->ended_with(errc::ok));
