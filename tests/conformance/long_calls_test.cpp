@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,9 +38,7 @@ entry entry_of(std::size_t n) {
 }
 
 std::uint64_t sum_of(std::span<const std::byte> all) {
-  std::uint64_t sum = all.size();
-  for (const std::byte b : all) sum = sum * 31 + std::to_integer<std::uint64_t>(b);
-  return sum;
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(all.data()), all.size()});
 }
 
 constexpr std::array<std::size_t, 5> long_sizes{0, 100, 16'384, 70'001, 300'000};
