@@ -23,6 +23,8 @@ using namespace weft;
 
 namespace {
 
+using byte_row = std::vector<std::byte>;  // that of the tests is a class of its own, and no row
+
 struct entry {
   std::uint64_t key = 0;
   std::optional<std::string> name;
@@ -51,13 +53,13 @@ task<void> arguments(context& here, endpoint other) {
   using view = std::span<const std::byte>;
   const handler behind_a_key = here.on<std::uint64_t(std::string_view, view)>(
       am{mine}, [](std::string_view key, view all) { return key.size() + sum_of(all); });
-  const handler before_a_key = here.on<std::uint64_t(const bytes&, const std::string&)>(
+  const handler before_a_key = here.on<std::uint64_t(const byte_row&, const std::string&)>(
       am{mine + 1},
-      [](const bytes& all, const std::string& key) { return key.size() + sum_of(all); });
+      [](const byte_row& all, const std::string& key) { return key.size() + sum_of(all); });
   const handler alone =
-      here.on<std::uint64_t(bytes)>(am{mine + 2}, [](bytes all) { return sum_of(all); });
-  const handler of_two = here.on<std::uint64_t(bytes, bytes)>(
-      am{mine + 3}, [](bytes a, bytes b) { return sum_of(a) + sum_of(b); });
+      here.on<std::uint64_t(byte_row)>(am{mine + 2}, [](byte_row all) { return sum_of(all); });
+  const handler of_two = here.on<std::uint64_t(byte_row, byte_row)>(
+      am{mine + 3}, [](byte_row a, byte_row b) { return sum_of(a) + sum_of(b); });
   const handler turned = here.on<entry(entry)>(am{mine + 4}, [](entry e) -> task<entry> {
     e.text += "!";
     co_return e;
@@ -67,7 +69,7 @@ task<void> arguments(context& here, endpoint other) {
       here.on<void(entry)>(am{mine + 5}, [&posted](entry e) { posted.push_back(std::move(e)); });
   co_await meet<Left>(other, ready);
   for (const std::size_t n : long_sizes) {
-    const bytes blob = pattern(n, n);
+    const byte_row blob = pattern(n, n);
     const std::uint64_t sum = sum_of(blob);
     const auto what = "arguments of " + std::to_string(n) + " bytes";
     const std::string key = "key";
@@ -79,14 +81,14 @@ task<void> arguments(context& here, endpoint other) {
     expect(got == sum + 3, what);
     got = co_await other.call<std::uint64_t>(am{its + 2}, blob);
     expect(got == sum, what);
-    bytes moved = blob;
+    byte_row moved = blob;
     got = co_await other.call<std::uint64_t>(am{its + 2}, std::move(moved));
     expect(got == sum, what);
     moved = blob;
     {
       scope later;  // nothing of the caller's is needed
       auto request = other.call<std::uint64_t>(am{its + 1}, std::move(moved), std::string("k"));
-      moved = bytes(n);
+      moved = byte_row(n);
       later.start(std::move(request));
       co_await later.join();
     }
@@ -163,20 +165,20 @@ task<void> kept(context& here, endpoint other) {
     places.push_back(row.data());
     return sum_of(std::as_bytes(std::span(row.data(), row.size())));
   };
-  const handler vectors = here.on<std::uint64_t(std::string, const bytes&)>(
-      am{mine}, [&](const std::string&, const bytes& all) { return note(all); },
+  const handler vectors = here.on<std::uint64_t(std::string, const byte_row&)>(
+      am{mine}, [&](const std::string&, const byte_row& all) { return note(all); },
       {.keeps_memory = true});
   const handler views = here.on<std::uint64_t(int, std::string_view)>(
       am{mine + 1}, [&](int, std::string_view all) { return note(all); }, {.keeps_memory = true});
-  const handler taken = here.on<std::uint64_t(int, bytes)>(
-      am{mine + 2}, [](int, bytes all) { return sum_of(all); }, {.keeps_memory = true});
+  const handler taken = here.on<std::uint64_t(int, byte_row)>(
+      am{mine + 2}, [](int, byte_row all) { return sum_of(all); }, {.keeps_memory = true});
   co_await meet<Left>(other, ready);
-  const bytes large = pattern(900'000), less = pattern(800'000);
-  for (const bytes* each : {&large, &less, &large}) {
+  const byte_row large = pattern(900'000), less = pattern(800'000);
+  for (const byte_row* each : {&large, &less, &large}) {
     std::uint64_t got = co_await other.call<std::uint64_t>(am{its}, std::string("k"), *each);
     expect(got == sum_of(*each), "a vector in memory that is kept");
-    got = co_await other.call<std::uint64_t>(am{its}, std::string("k"), bytes(10));
-    expect(got == sum_of(bytes(10)), "a short one between");
+    got = co_await other.call<std::uint64_t>(am{its}, std::string("k"), byte_row(10));
+    expect(got == sum_of(byte_row(10)), "a short one between");
     got = co_await other.call<std::uint64_t>(am{its + 2}, 1, *each);
     expect(got == sum_of(*each), "a vector that the handler takes");
     const std::string_view text(reinterpret_cast<const char*>(each->data()), each->size());
@@ -196,7 +198,7 @@ task<void> kept(context& here, endpoint other) {
 template <bool Left>
 task<void> placed(context& here, endpoint other) {
   const std::uint32_t mine = numbers_of(Left), its = numbers_of(!Left);
-  std::array<bytes, 2> shelves;
+  std::array<byte_row, 2> shelves;
   std::size_t seen = 0;
   const handler places = here.on(am{mine}, [&](call c) -> task<void> {
     std::uint32_t header[2] = {};
@@ -204,7 +206,7 @@ task<void> placed(context& here, endpoint other) {
       std::memcpy(header, c.beginning().data(), sizeof header);
       ++seen;
     }
-    bytes& shelf = shelves[header[0] % 2];
+    byte_row& shelf = shelves[header[0] % 2];
     shelf.resize(c.size() - sizeof header);
     const std::array<mutable_buffer, 2> list{std::as_writable_bytes(std::span(header)), shelf};
     co_await c.recv(list);
@@ -214,9 +216,9 @@ task<void> placed(context& here, endpoint other) {
   std::size_t calls = 0;
   for (const std::size_t n : long_sizes) {
     const std::uint32_t header[2] = {1, static_cast<std::uint32_t>(n)};
-    bytes whole(sizeof header + n);
+    byte_row whole(sizeof header + n);
     std::memcpy(whole.data(), header, sizeof header);
-    const bytes body = pattern(n, n);
+    const byte_row body = pattern(n, n);
     std::copy(body.begin(), body.end(), whole.begin() + sizeof header);
     std::uint32_t answer = 0;
     const std::size_t size =
