@@ -11,11 +11,13 @@
 
 #include <weft/weft.hpp>
 
+#include "support/expect.hpp"
 #include "support/pattern.hpp"
 
 namespace conformance {
 
 using weft::tests::bytes;
+using weft::tests::expect;
 using weft::tests::pattern;
 
 /// Bytes of each context for loans: few, so that tests come to their end.
@@ -55,11 +57,6 @@ using part = weft::task<void> (*)(weft::context& here, weft::endpoint other);
 
 /// Runs both parts to their end, connected to each other. \throws the exception of either
 void converse(const setting& how, part left, part right);
-
-/// A check that holds in both processes: Catch knows of one only.
-inline void expect(bool holds, const std::string& what) {
-  if (!holds) throw std::logic_error("not so: " + what);
-}
 
 /// The error with which `x` failed; ok if it did not.
 template <class X>

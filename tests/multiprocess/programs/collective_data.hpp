@@ -4,20 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <weft/weft.hpp>
+
+#include "support/expect.hpp"
 
 namespace collective_data {
 
 using weft::peer_id;
 using numbers = std::vector<std::uint64_t>;
 
-inline void expect(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error(what);
-}
+using weft::tests::expect;
 
 /// The number at place i of rank r.
 inline std::uint64_t number(peer_id r, std::size_t i) { return (r + 1) * 1'000'003u + i * 17u; }

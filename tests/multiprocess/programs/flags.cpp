@@ -13,21 +13,19 @@
 #include <cstdint>
 #include <iostream>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/weft.hpp>
 
+#include "support/expect.hpp"
+
 namespace {
 
 using namespace weft;
+using tests::expect;
 using namespace std::chrono_literals;
-
-void expect(bool right, const std::string& what) {
-  if (!right) throw std::runtime_error("wrong: " + what);
-}
 
 /// Every rank adds its number in each round, and sees those of all.
 task<void> rounds(group g, std::uint64_t how_many) {

@@ -10,22 +10,20 @@
 #include <cstdint>
 #include <iostream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/weft.hpp>
 
+#include "support/expect.hpp"
+
 namespace {
 
 using namespace weft;
+using tests::expect;
 
 constexpr std::uint64_t count = 50;
-
-void expect(bool holds, const char* what) {
-  if (!holds) throw std::logic_error(what);
-}
 
 unsigned lanes_of(peer_id rank) { return rank + 1; }
 

@@ -12,16 +12,15 @@
 
 #include <weft/weft.hpp>
 
+#include "support/expect.hpp"
+
 namespace {
 
 using namespace weft;
+using tests::expect;
 using namespace std::chrono_literals;
 
 constexpr tag go{1};
-
-void expect(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("not so: " + what);
-}
 
 task<void> publish_some(publisher<int>& out, int n) {
   while (out.info().subscribers.empty()) co_await sleep_for(100us);

@@ -13,9 +13,11 @@
 #include <weft/weft.hpp>
 
 #include "support/catch.hpp"
+#include "support/expect.hpp"
 
 using namespace weft;
 using namespace std::chrono_literals;
+using tests::expect;
 
 namespace {
 
@@ -63,10 +65,6 @@ class both_sides {
   std::mutex mutex_;
   std::string failures_;
 };
-
-void expect(bool what, const char* name) {
-  if (!what) throw std::logic_error(name);
-}
 
 template <class Awaitable>
 task<errc> how_it_ends(Awaitable wait) {

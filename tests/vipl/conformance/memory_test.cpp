@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "suite.hpp"
@@ -21,7 +22,7 @@ class pages {
   explicit pages(std::size_t count, int rights = PROT_READ | PROT_WRITE)
       : size_(count * page),
         begin_(static_cast<std::byte*>(
-            ::mmap(nullptr, size_, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+            ::mmap(away(), size_, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
     REQUIRE(begin_ != MAP_FAILED);
   }
   ~pages() { ::munmap(begin_, size_); }
@@ -30,6 +31,9 @@ class pages {
   std::byte* at(std::size_t n) const { return begin_ + n; }
 
  private:
+  /// Where nothing is mapped that does not ask for it: a hole between pages stays one.
+  static void* away() { return reinterpret_cast<void*>(std::uintptr_t{1} << 28); }
+
   std::size_t size_;
   std::byte* begin_;
 };
