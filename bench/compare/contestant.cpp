@@ -14,26 +14,11 @@
 #include "peers/ucx.hpp"
 #include "raw/raw.hpp"
 #include "support/clock.hpp"
-#include "support/subprocess.hpp"
 
 namespace weft::bench {
 namespace {
 
 constexpr std::chrono::seconds time_limit{180};
-
-std::vector<json> run_for_lines(const command& what) {
-  const auto result = run_command(what, time_limit);
-  auto lines = parse_lines(result.out);
-  for (const auto& line : lines)  // such a program ends with an error as well
-    if (line.contains("wrong"))
-      throw wrong_answer(
-          fmt::format("{}\n  command: {}", line["wrong"].get<std::string>(), what.text()));
-  if (!result.ok())
-    throw std::runtime_error(fmt::format("{}\n  command: {}", result.reason(), what.text()));
-  if (lines.empty())
-    throw std::runtime_error(fmt::format("it printed no JSON line\n  command: {}", what.text()));
-  return lines;
-}
 
 /// An MPI may fall back to another configuration: checks that the requested one was measured.
 void check_ranks(const std::vector<json>& lines, bool on_weft) {
@@ -57,7 +42,7 @@ std::vector<json> start_jobs(const command& what, double effort) {
   std::vector<json> lines;
   while (took.size() != jobs) {
     const auto start = now_ns();
-    lines = run_for_lines(what);
+    lines = lines_of(what);
     took.push_back(us_between(start, now_ns()) / 1000);
   }
   for (auto& line : lines)
@@ -76,7 +61,7 @@ contestant make_peer(const peer& one, const std::filesystem::path& bin) {
               [one, bin](const job& what) {
                 const auto run = peer_command(one, what, bin);
                 auto lines =
-                    what.bench == start_of_job ? start_jobs(run, what.effort) : run_for_lines(run);
+                    what.bench == start_of_job ? start_jobs(run, what.effort) : lines_of(run);
                 if (one.is_mpi()) check_ranks(lines, one.on_weft);
                 return lines;
               },
@@ -85,6 +70,20 @@ contestant make_peer(const peer& one, const std::filesystem::path& bin) {
 
 }  // namespace
 
+std::vector<json> lines_of(const command& what) {
+  const auto result = run_command(what, time_limit);
+  auto lines = parse_lines(result.out);
+  for (const auto& line : lines)  // such a program ends with an error as well
+    if (line.contains("wrong"))
+      throw wrong_answer(
+          fmt::format("{}\n  command: {}", line["wrong"].get<std::string>(), what.text()));
+  if (!result.ok())
+    throw std::runtime_error(fmt::format("{}\n  command: {}", result.reason(), what.text()));
+  if (lines.empty())
+    throw std::runtime_error(fmt::format("it printed no JSON line\n  command: {}", what.text()));
+  return lines;
+}
+
 contestant make_own(const own_contestant& own) {
   return {.name = own.name, .part = role::own, .about = own.about, .run = [own](const job& what) {
             command run{own.program, {}};
@@ -92,7 +91,7 @@ contestant make_own(const own_contestant& own) {
             run.argv.emplace_back("--json");
             for (const auto& argument : what.arguments()) run.argv.push_back(argument);
             for (const auto& argument : own.arguments) run.argv.push_back(argument);
-            return run_for_lines(run);
+            return lines_of(run);
           }};
 }
 

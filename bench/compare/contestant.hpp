@@ -10,6 +10,7 @@
 
 #include "output/json_lines.hpp"
 #include "support/job.hpp"
+#include "support/subprocess.hpp"
 
 namespace weft::bench {
 
@@ -35,6 +36,10 @@ struct contestant {
   /// Whether it supports this benchmark.
   std::function<bool(const job&)> takes_part = [](const job&) { return true; };
 };
+
+/// Runs `what` for at most three minutes. \return its JSON lines
+/// \throws std::runtime_error when it fails or prints none, wrong_answer
+std::vector<json> lines_of(const command& what);
 
 /// weft in one mode, as the program that runs the comparison describes it.
 struct own_contestant {

@@ -8,22 +8,19 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "messages/calls.hpp"
 #include "output/stats.hpp"
+#include "serve/served_side.hpp"
+#include "stage/launcher.hpp"
 #include "stage/report.hpp"
 #include "stage/stage.hpp"
 #include "support/clock.hpp"
 #include "support/job.hpp"
 #include "support/pattern.hpp"
+#include "support/plan.hpp"
 
 namespace weft::bench::calls_command {
 namespace {
-
-struct request {
-  settings chosen;
-  std::vector<std::size_t> sizes{8, 64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20};
-  int rounds = 21;
-  std::size_t outstanding = 64;
-};
 
 enum way : std::size_t {
   messages,
@@ -42,17 +39,13 @@ constexpr std::size_t longest_of_many = 1 << 10;
 
 bool is_one_of_many(way by) { return by == inline_at_once || by == coroutine_at_once; }
 
-std::size_t count_for(std::size_t size) {
-  return std::clamp<std::size_t>((16u << 20) / std::max<std::size_t>(size, 1), 16, 2000);
-}
-
 /// Microseconds of a round trip, at rank 0.
 task<double> ask(const side& me, way by, std::size_t size) {
   const endpoint peer = me.peer;
   heap_buffers out(1, size), in(1, size);
   const std::span<std::byte> from = out.next(), into = in.next();
   fill(from, 1);
-  const std::size_t count = count_for(size);
+  const std::size_t count = calls_in_turn(size);
   co_await barrier(me);
   const auto start = now_ns();
   for (std::size_t i = 0; i != count; ++i) {
@@ -82,7 +75,7 @@ task<void> call_again(endpoint peer, am number, std::size_t size, std::size_t co
 
 /// Microseconds of each call while several are outstanding, at rank 0.
 task<double> ask_many(const side& me, way by, std::size_t size, std::size_t outstanding) {
-  const std::size_t each = 100'000 / outstanding;
+  const std::size_t each = calls_of_each(outstanding);
   co_await barrier(me);
   scope all;
   const auto start = now_ns();
@@ -101,7 +94,7 @@ task<void> answer(const side& me, way by, std::size_t size) {
   const std::span<std::byte> box = in.next();
   co_await barrier(me);
   if (by == messages)
-    for (std::size_t i = count_for(size); i != 0; --i) {
+    for (std::size_t i = calls_in_turn(size); i != 0; --i) {
       co_await peer.recv(box, data_tag);
       co_await peer.send(box, data_tag);
     }
@@ -175,13 +168,27 @@ void add(CLI::App& app) {
   auto* sub = app.add_subcommand(
       "calls", "Calls of an inline handler and of a coroutine beside messages there and back");
   add_sizes(*sub, wanted->sizes, "Calls")->check(CLI::PositiveNumber);
+  auto* const peers =
+      sub->add_flag("--peers", wanted->peers,
+                    "Over shm and tcp, beside calls by Asio, Cap'n Proto and gRPC over TCP, in "
+                    "rounds of short runs; those that the build did not find are left out");
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
   sub->add_option("--outstanding", wanted->outstanding, "Calls under way at once, where many are")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_settings(*sub, wanted->chosen);
   add_side_options(*sub, wanted->chosen);
+  for (const char* of_one_pair : {"--transport", "--no-pin", "--to"})
+    peers->excludes(sub->get_option(of_one_pair));
   sub->callback([wanted] {
+    if (wanted->peers) {
+      if (served_line()) throw std::runtime_error("--peers is for one host");
+      refuse_launcher("calls --peers");
+      return beside_peers(*wanted);
+    }
+    if (wanted->sizes.empty())
+      wanted->sizes = {8, 64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20};
+    if (wanted->rounds == 0) wanted->rounds = 21;
     on_stage("calls", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
   });
 }

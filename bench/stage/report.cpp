@@ -16,7 +16,7 @@ std::vector<std::string> titles(const std::vector<column>& columns) {
   return result;
 }
 
-std::string cell(const json& line, const std::string& key) {
+std::string cell_text(const json& line, const std::string& key) {
   const auto found = line.find(key);
   if (found == line.end()) return {};
   if (key == "size") return size_text(found->get<std::size_t>());
@@ -50,7 +50,7 @@ void report::measuring(const std::string& what) {
 void report::add(const json& line) {
   if (as_json_) return print_line(line);
   std::vector<std::string> cells;
-  for (const auto& one : columns_) cells.push_back(cell(line, one.key));
+  for (const auto& one : columns_) cells.push_back(cell_text(line, one.key));
   table_.row(std::move(cells));
 }
 

@@ -9,3 +9,11 @@ bench calls --rounds 1 --size 8 --transport tcp --json
 says '"bench":"calls"'
 says '"by":"inline"'
 says '"by":"typed"'
+
+# Beside other libraries: those that this build has.
+bench calls --peers --rounds 1 --size 8 --outstanding 8 --json
+says '"by":"inline, many"'
+says '"by":"Asio, many"'
+says '"to_inline_over_shm"'
+! command -v weft-peer-calls-grpc >/dev/null || says '"by":"gRPC"'
+! command -v weft-peer-calls-capnp >/dev/null || says "\"by\":\"Cap'n Proto\""
