@@ -12,8 +12,7 @@
 
 #include "commands.hpp"
 #include "output/stats.hpp"
-#include "stage/report.hpp"
-#include "stage/stage.hpp"
+#include "stage/turns.hpp"
 #include "support/clock.hpp"
 #include "support/job.hpp"
 #include "support/pattern.hpp"
@@ -21,10 +20,8 @@
 namespace weft::bench::access_command {
 namespace {
 
-struct request {
-  settings chosen;
+struct request : turns_request {
   std::vector<std::size_t> sizes{8, 4096, 64 << 10, 1 << 20};
-  int rounds = 15;
 };
 
 /// The ways in turns: rank 0's operation, while rank 1 waits in weft or (computing) makes no call.
@@ -114,64 +111,53 @@ std::size_t ways_with(const std::string& progress) {
 }
 
 task<void> act(side& me, const request& wanted) {
-  report out({{"size", "size"},
-              {"", "by"},
-              {"owner", "owner"},
-              {"µs", "us"},
-              {"× messages", "to_messages"},
-              {"× if it waits", "to_waiting"}},
-             wanted.chosen.as_json);
-  co_await barrier(me);
-  if (me.rank == 0) out.title(me.peer.describe());
   board mine;
   mine.room.resize(*std::max_element(wanted.sizes.begin(), wanted.sizes.end()));
   const region turns(me.ctx, std::as_writable_bytes(std::span(&mine.turns, 1)), rights::read_write);
   const region room(me.ctx, mine.room, rights::read_write);
   std::array<remote_region, 2> there{turns.remote(), room.remote()};
-  if (me.rank == 1)
-    co_await me.peer.send(std::as_bytes(std::span(there)), sync_tag);
-  else
-    co_await me.peer.recv(std::as_writable_bytes(std::span(there)), sync_tag);
   const std::size_t tried = ways_with(wanted.chosen.progress);
   std::uint64_t turn = 0;
-  for (const std::size_t size : wanted.sizes) {
-    std::array<std::vector<double>, way_count> of;
-    for (int round = -1; round != wanted.rounds; ++round)
-      for (std::size_t n = 0; n != tried; ++n, ++turn) {
-        const auto by = static_cast<way>((n + static_cast<std::size_t>(round + 1)) % tried);
-        if (me.rank == 1) {
-          co_await serve(me, by, mine, turn);
-          continue;
-        }
+  const std::vector<column> columns{{"size", "size"},
+                                    {"", "by"},
+                                    {"owner", "owner"},
+                                    {"µs", "us"},
+                                    {"× messages", "to_messages"},
+                                    {"× if it waits", "to_waiting"}};
+  co_await with_report(me, wanted.chosen, columns, [&](report& out) -> task<void> {
+    if (me.rank == 1)
+      co_await me.peer.send(std::as_bytes(std::span(there)), sync_tag);
+    else
+      co_await me.peer.recv(std::as_writable_bytes(std::span(there)), sync_tag);
+    for (const std::size_t size : wanted.sizes) {
+      std::array<std::vector<double>, way_count> of;
+      co_await take_turns(wanted.rounds, tried, [&](std::size_t n, bool counts) -> task<void> {
+        const auto by = static_cast<way>(n);
+        if (me.rank == 1) co_return co_await serve(me, by, mine, turn++);
         const double us = co_await ask(me, by, there[0], there[1].part(0, size), size);
-        if (round >= 0) of[by].push_back(us);  // the first one warms up
+        if (counts) of[by].push_back(us);
+      });
+      for (std::size_t by = 0; by != tried && me.rank == 0; ++by) {
+        auto line = make_line(head_of("access", wanted.chosen, size), "us", of[by]);
+        line["by"] = ways[by].by;
+        line["owner"] = ways[by].owner;
+        line["to_messages"] = median_ratio(of[by], of[messages]);
+        line["to_waiting"] = median_ratio(of[by], of[ways[by].like]);
+        out.add(line);
       }
-    for (std::size_t by = 0; by != tried && me.rank == 0; ++by) {
-      auto line = make_line(head_of("access", wanted.chosen, size), "us", of[by]);
-      line["by"] = ways[by].by;
-      line["owner"] = ways[by].owner;
-      line["to_messages"] = median_ratio(of[by], of[messages]);
-      line["to_waiting"] = median_ratio(of[by], of[ways[by].like]);
-      out.add(line);
     }
-  }
-  if (me.rank == 0) out.finish();
-  co_await barrier(me);
+  });
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand(
-      "access", "Put, get and fetch_add beside messages, while the owner of the memory computes");
-  add_sizes(*sub, wanted->sizes, "Operations")->check(CLI::PositiveNumber);
-  sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_stage("access", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
-  });
+  auto& sub = add_turns_command(
+      app, "access",
+      "Put, get and fetch_add beside messages, while the owner of the memory computes", wanted,
+      &act);
+  add_sizes(sub, wanted->sizes, "Operations")->check(CLI::PositiveNumber);
 }
 
 }  // namespace weft::bench::access_command

@@ -12,8 +12,6 @@
 #include "output/stats.hpp"
 #include "serve/served_side.hpp"
 #include "stage/launcher.hpp"
-#include "stage/report.hpp"
-#include "stage/stage.hpp"
 #include "support/clock.hpp"
 #include "support/job.hpp"
 #include "support/pattern.hpp"
@@ -24,7 +22,7 @@ namespace {
 
 enum way : std::size_t {
   messages,
-  inline_call_,
+  inline_way,
   coroutine,
   typed,
   inline_at_once,
@@ -108,22 +106,37 @@ std::size_t echo_at_once(const inline_call& c) {
 
 bool takes(way by, std::size_t size) {
   if (is_one_of_many(by)) return size <= longest_of_many;
-  if (by == inline_call_) return size <= longest_inline;
+  if (by == inline_way) return size <= longest_inline;
   return by != typed || size == sizeof(std::uint64_t);
 }
 
+task<void> measure(const side& me, const request& wanted, std::size_t size, report& out) {
+  std::array<std::vector<double>, way_count> of;
+  co_await take_turns(wanted.rounds, way_count, [&](std::size_t n, bool counts) -> task<void> {
+    const auto by = static_cast<way>(n);
+    if (!takes(by, size)) co_return;
+    if (me.rank == 1) co_return co_await answer(me, by, size);
+    double us = 0;
+    if (is_one_of_many(by))
+      us = co_await ask_many(me, by, size, wanted.outstanding);
+    else
+      us = co_await ask(me, by, size);
+    if (counts) of[by].push_back(us);
+  });
+  for (std::size_t by = 0; by != way_count && me.rank == 0; ++by) {
+    if (of[by].empty()) continue;
+    auto line = make_line(head_of("calls", wanted.chosen, size), "us", of[by]);
+    line["by"] = names[by];
+    line["to_messages"] = median_ratio(of[by], of[messages]);
+    line["million_per_s"] = 1 / median(of[by]);
+    out.add(line);
+  }
+}
+
 task<void> act(side& me, const request& wanted) {
-  report out({{"size", "size"},
-              {"", "by"},
-              {"µs each", "us"},
-              {"× messages", "to_messages"},
-              {"million/s", "million_per_s"}},
-             wanted.chosen.as_json);
-  co_await barrier(me);
-  if (me.rank == 0) out.title(me.peer.describe());
   // The handlers that run at once write the same bytes: each reply leaves before the next begins.
   std::vector<std::byte> memory(*std::max_element(wanted.sizes.begin(), wanted.sizes.end()));
-  const handler at_once = me.ctx.on_inline(numbers[inline_call_], &echo_at_once);
+  const handler at_once = me.ctx.on_inline(numbers[inline_way], &echo_at_once);
   const handler task_by_task = me.ctx.on(numbers[coroutine], [&memory](call c) -> task<void> {
     const mutable_buffer body = mutable_buffer(memory).first(c.size());
     co_await c.recv(body);
@@ -131,66 +144,46 @@ task<void> act(side& me, const request& wanted) {
   });
   const handler values = me.ctx.on<std::uint64_t(std::uint64_t)>(
       numbers[typed], [](std::uint64_t n) { return n + 1; });
-  for (const std::size_t size : wanted.sizes) {
-    std::array<std::vector<double>, way_count> of;
-    for (int round = -1; round != wanted.rounds; ++round)
-      for (std::size_t n = 0; n != way_count; ++n) {
-        const auto by = static_cast<way>((n + static_cast<std::size_t>(round + 1)) % way_count);
-        if (!takes(by, size)) continue;
-        if (me.rank == 1) {
-          co_await answer(me, by, size);
-          continue;
-        }
-        double us = 0;
-        if (is_one_of_many(by))
-          us = co_await ask_many(me, by, size, wanted.outstanding);
-        else
-          us = co_await ask(me, by, size);
-        if (round >= 0) of[by].push_back(us);  // the first one warms up
-      }
-    for (std::size_t by = 0; by != way_count && me.rank == 0; ++by) {
-      if (of[by].empty()) continue;
-      auto line = make_line(head_of("calls", wanted.chosen, size), "us", of[by]);
-      line["by"] = names[by];
-      line["to_messages"] = median_ratio(of[by], of[messages]);
-      line["million_per_s"] = 1 / median(of[by]);
-      out.add(line);
-    }
+  const std::vector<column> columns{{"size", "size"},
+                                    {"", "by"},
+                                    {"µs each", "us"},
+                                    {"× messages", "to_messages"},
+                                    {"million/s", "million_per_s"}};
+  co_await with_report(me, wanted.chosen, columns, [&](report& out) -> task<void> {
+    for (const std::size_t size : wanted.sizes) co_await measure(me, wanted, size, out);
+  });
+}
+
+void compare(request& wanted) {
+  if (wanted.peers) {
+    if (served_line()) throw std::runtime_error("--peers is for one host");
+    refuse_launcher("calls --peers");
+    return beside_peers(wanted);
   }
-  if (me.rank == 0) out.finish();
-  co_await barrier(me);
+  if (wanted.sizes.empty())
+    wanted.sizes = {8, 64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20};
+  if (wanted.rounds == 0) wanted.rounds = 21;
+  on_stage("calls", wanted.chosen, false, [&](side& me) { return act(me, wanted); });
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand(
-      "calls", "Calls of an inline handler and of a coroutine beside messages there and back");
-  add_sizes(*sub, wanted->sizes, "Calls")->check(CLI::PositiveNumber);
+  auto& sub = add_turns_command(
+      app, "calls", "Calls of an inline handler and of a coroutine beside messages there and back",
+      wanted, &act);
+  add_sizes(sub, wanted->sizes, "Calls")->check(CLI::PositiveNumber);
   auto* const peers =
-      sub->add_flag("--peers", wanted->peers,
-                    "Over shm and tcp, beside calls by Asio, Cap'n Proto and gRPC over TCP, in "
-                    "rounds of short runs; those that the build did not find are left out");
-  sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
-  sub->add_option("--outstanding", wanted->outstanding, "Calls under way at once, where many are")
+      sub.add_flag("--peers", wanted->peers,
+                   "Over shm and tcp, beside calls by Asio, Cap'n Proto and gRPC over TCP, in "
+                   "rounds of short runs; those that the build did not find are left out");
+  sub.add_option("--outstanding", wanted->outstanding, "Calls under way at once, where many are")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
   for (const char* of_one_pair : {"--transport", "--no-pin", "--to"})
-    peers->excludes(sub->get_option(of_one_pair));
-  sub->callback([wanted] {
-    if (wanted->peers) {
-      if (served_line()) throw std::runtime_error("--peers is for one host");
-      refuse_launcher("calls --peers");
-      return beside_peers(*wanted);
-    }
-    if (wanted->sizes.empty())
-      wanted->sizes = {8, 64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20};
-    if (wanted->rounds == 0) wanted->rounds = 21;
-    on_stage("calls", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
-  });
+    peers->excludes(sub.get_option(of_one_pair));
+  sub.callback([wanted] { compare(*wanted); });
 }
 
 }  // namespace weft::bench::calls_command

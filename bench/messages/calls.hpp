@@ -5,14 +5,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "stage/settings.hpp"
+#include "stage/turns.hpp"
 
 namespace weft::bench::calls_command {
 
-struct request {
-  settings chosen;
-  std::vector<std::size_t> sizes{};  ///< empty: as each comparison has them
-  int rounds = 0;                    ///< 0: likewise
+struct request : turns_request {
+  request() { rounds = 0; }          ///< as each comparison has them
+  std::vector<std::size_t> sizes{};  ///< likewise
   std::size_t outstanding = 64;
   bool peers = false;  ///< beside other libraries
 };

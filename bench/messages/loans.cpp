@@ -16,16 +16,14 @@
 
 #include "commands.hpp"
 #include "output/stats.hpp"
-#include "stage/report.hpp"
-#include "stage/stage.hpp"
+#include "stage/turns.hpp"
 #include "support/clock.hpp"
 
 namespace weft::bench::loans_command {
 namespace {
 
-struct request {
-  settings chosen;
-  int rounds = 31;
+struct request : turns_request {
+  request() { rounds = 31; }
   double effort = 1;
 };
 
@@ -103,33 +101,23 @@ task<result> by_loans(const side& me, std::size_t bytes, std::size_t count, bool
   co_return got;
 }
 
-task<void> act(side& me, const request& wanted) {
-  report out({{"sent as", "way"},
-              {"size", "size"},
-              {"half round trip µs", "half_rtt_us"},
-              {"× message of 8 B", "ratio"},
-              {"in place %", "in_place"}},
-             wanted.chosen.as_json);
-  co_await barrier(me);
-  if (me.rank == 0) out.title(me.peer.describe());
+task<void> measure(const side& me, const request& wanted, report& out) {
   std::array<std::vector<double>, ways.size()> of;
   std::array<std::size_t, ways.size()> in_place{}, received{};
-  for (int round = -1; round != wanted.rounds; ++round)
-    for (std::size_t n = 0; n != ways.size(); ++n) {
-      const std::size_t which = (n + static_cast<std::size_t>(round + 1)) % ways.size();
-      const way& w = ways[which];
-      const auto count =
-          static_cast<std::size_t>(static_cast<double>(w.round_trips) * wanted.effort) + 10;
-      result r{};
-      if (w.how == form::message)
-        r = co_await by_messages(me, w.bytes, count);
-      else
-        r = co_await by_loans(me, w.bytes, count, w.how == form::filled_anew);
-      if (round < 0) continue;  // it warms up
-      of[which].push_back(r.us);
-      in_place[which] += r.in_place;
-      received[which] += count;
-    }
+  co_await take_turns(wanted.rounds, ways.size(), [&](std::size_t n, bool counts) -> task<void> {
+    const way& w = ways[n];
+    const auto count =
+        static_cast<std::size_t>(static_cast<double>(w.round_trips) * wanted.effort) + 10;
+    result r{};
+    if (w.how == form::message)
+      r = co_await by_messages(me, w.bytes, count);
+    else
+      r = co_await by_loans(me, w.bytes, count, w.how == form::filled_anew);
+    if (!counts) co_return;
+    of[n].push_back(r.us);
+    in_place[n] += r.in_place;
+    received[n] += count;
+  });
   for (std::size_t which = 0; which != ways.size() && me.rank == 0; ++which) {
     const way& w = ways[which];
     auto line = make_line(head_of("loans", wanted.chosen, w.bytes), half_rtt_us, of[which]);
@@ -139,23 +127,26 @@ task<void> act(side& me, const request& wanted) {
         100.0 * static_cast<double>(in_place[which]) / static_cast<double>(received[which]);
     out.add(line);
   }
-  if (me.rank == 0) out.finish();
-  co_await barrier(me);
+}
+
+task<void> act(side& me, const request& wanted) {
+  const std::vector<column> columns{{"sent as", "way"},
+                                    {"size", "size"},
+                                    {"half round trip µs", "half_rtt_us"},
+                                    {"× message of 8 B", "ratio"},
+                                    {"in place %", "in_place"}};
+  co_await with_report(me, wanted.chosen, columns,
+                       [&](report& out) { return measure(me, wanted, out); });
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("loans", "Messages that are read in place, beside messages");
-  sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
-  sub->add_option("--effort", wanted->effort, "Round trips of a turn, as a share of the usual ones")
+  auto& sub = add_turns_command(app, "loans", "Messages that are read in place, beside messages",
+                                wanted, &act);
+  sub.add_option("--effort", wanted->effort, "Round trips of a turn, as a share of the usual ones")
       ->check(CLI::PositiveNumber);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_stage("loans", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
-  });
 }
 
 }  // namespace weft::bench::loans_command

@@ -18,6 +18,7 @@
 #include "stage/local_line.hpp"
 #include "stage/report.hpp"
 #include "stage/stage.hpp"
+#include "stage/turns.hpp"
 #include "support/clock.hpp"
 #include "support/job.hpp"
 #include "support/pattern.hpp"
@@ -93,13 +94,6 @@ task<double> measure(const ends& e, way by, bool there_and_back, std::size_t siz
 
 using figures = std::array<std::vector<double>, way_count>;
 
-/// The median of the rounds' ratios.
-double times(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i != a.size(); ++i) all.push_back(a[i] / b[i]);
-  return median(std::move(all));
-}
-
 task<void> act(side& me, const request& wanted, int socket) {
   stream pipe(me.peer);
   const ends e{me, pipe, socket};
@@ -116,19 +110,17 @@ task<void> act(side& me, const request& wanted, int socket) {
   for (const std::size_t size : wanted.sizes)
     for (const bool there_and_back : {true, false}) {
       figures of;
-      for (int round = -1; round != wanted.rounds; ++round)
-        for (std::size_t turn = 0; turn != tried; ++turn) {
-          const std::size_t by = (turn + static_cast<std::size_t>(round + 1)) % tried;
-          const double us = co_await measure(e, static_cast<way>(by), there_and_back, size);
-          if (round >= 0) of[by].push_back(us);  // the first one warms up
-        }
+      co_await take_turns(wanted.rounds, tried, [&](std::size_t by, bool counts) -> task<void> {
+        const double us = co_await measure(e, static_cast<way>(by), there_and_back, size);
+        if (counts) of[by].push_back(us);
+      });
       if (me.rank != 0) continue;
       for (std::size_t by = 0; by != tried; ++by) {
         auto line = make_line(head_of("stream", wanted.chosen, size), "us", of[by]);
         line["what"] = there_and_back ? "half round trip" : "one way";
         line["by"] = names[by];
-        line["to_messages"] = times(of[by], of[messages]);
-        if (tried == way_count) line["to_socket"] = times(of[by], of[by_socket]);
+        line["to_messages"] = median_ratio(of[by], of[messages]);
+        if (tried == way_count) line["to_socket"] = median_ratio(of[by], of[by_socket]);
         out.add(line);
       }
     }

@@ -12,16 +12,14 @@
 
 #include "commands.hpp"
 #include "output/stats.hpp"
-#include "stage/report.hpp"
-#include "stage/stage.hpp"
+#include "stage/turns.hpp"
 #include "support/clock.hpp"
 
 namespace weft::bench::values_command {
 namespace {
 
-struct request {
-  settings chosen;
-  int rounds = 31;
+struct request : turns_request {
+  request() { rounds = 31; }
   double effort = 1;
 };
 
@@ -86,45 +84,35 @@ task<double> by(way which, const side& me, std::size_t count) {
 }
 
 task<void> act(side& me, const request& wanted) {
-  report out({{"sent by", "send"},
-              {"received by", "receive"},
-              {"half round trip µs", "half_rtt_us"},
-              {"× send, recv", "ratio"}},
-             wanted.chosen.as_json);
-  co_await barrier(me);
-  if (me.rank == 0) out.title(me.peer.describe());
   const auto count = static_cast<std::size_t>(4000 * wanted.effort) + 10;
-  std::array<std::vector<double>, way_count> of;
-  for (int round = -1; round != wanted.rounds; ++round)
-    for (std::size_t n = 0; n != way_count; ++n) {
-      const auto which = static_cast<way>((n + static_cast<std::size_t>(round + 1)) % way_count);
-      const double us = co_await by(which, me, count);
-      if (round >= 0) of[which].push_back(us);  // the first one warms up
+  const std::vector<column> columns{{"sent by", "send"},
+                                    {"received by", "receive"},
+                                    {"half round trip µs", "half_rtt_us"},
+                                    {"× send, recv", "ratio"}};
+  co_await with_report(me, wanted.chosen, columns, [&](report& out) -> task<void> {
+    std::array<std::vector<double>, way_count> of;
+    co_await take_turns(wanted.rounds, way_count, [&](std::size_t n, bool counts) -> task<void> {
+      const double us = co_await by(static_cast<way>(n), me, count);
+      if (counts) of[n].push_back(us);
+    });
+    for (std::size_t which = 0; which != way_count && me.rank == 0; ++which) {
+      auto line = make_line(head_of("values", wanted.chosen, sizeof(word)), half_rtt_us, of[which]);
+      line["send"] = ways[which].send;
+      line["receive"] = ways[which].receive;
+      line["ratio"] = median_ratio(of[which], of[plain]);
+      out.add(line);
     }
-  for (std::size_t which = 0; which != way_count && me.rank == 0; ++which) {
-    auto line = make_line(head_of("values", wanted.chosen, sizeof(word)), half_rtt_us, of[which]);
-    line["send"] = ways[which].send;
-    line["receive"] = ways[which].receive;
-    line["ratio"] = median_ratio(of[which], of[plain]);
-    out.add(line);
-  }
-  if (me.rank == 0) out.finish();
-  co_await barrier(me);
+  });
 }
 
 }  // namespace
 
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("values", "send_value and recv_value beside the same bytes");
-  sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
-  sub->add_option("--effort", wanted->effort, "Round trips of a turn, as a share of the usual ones")
+  auto& sub = add_turns_command(app, "values", "send_value and recv_value beside the same bytes",
+                                wanted, &act);
+  sub.add_option("--effort", wanted->effort, "Round trips of a turn, as a share of the usual ones")
       ->check(CLI::PositiveNumber);
-  add_settings(*sub, wanted->chosen);
-  add_side_options(*sub, wanted->chosen);
-  sub->callback([wanted] {
-    on_stage("values", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
-  });
 }
 
 }  // namespace weft::bench::values_command
