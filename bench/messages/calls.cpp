@@ -38,12 +38,11 @@ constexpr std::size_t longest_of_many = 1 << 10;
 bool is_one_of_many(way by) { return by == inline_at_once || by == coroutine_at_once; }
 
 /// Microseconds of a round trip, at rank 0.
-task<double> ask(const side& me, way by, std::size_t size) {
+task<double> ask(const side& me, way by, std::size_t size, std::size_t count) {
   const endpoint peer = me.peer;
   heap_buffers out(1, size), in(1, size);
   const std::span<std::byte> from = out.next(), into = in.next();
   fill(from, 1);
-  const std::size_t count = calls_in_turn(size);
   co_await barrier(me);
   const auto start = now_ns();
   for (std::size_t i = 0; i != count; ++i) {
@@ -72,8 +71,8 @@ task<void> call_again(endpoint peer, am number, std::size_t size, std::size_t co
 }
 
 /// Microseconds of each call while several are outstanding, at rank 0.
-task<double> ask_many(const side& me, way by, std::size_t size, std::size_t outstanding) {
-  const std::size_t each = calls_of_each(outstanding);
+task<double> ask_many(const side& me, way by, std::size_t size, std::size_t outstanding,
+                      std::size_t each) {
   co_await barrier(me);
   scope all;
   const auto start = now_ns();
@@ -86,13 +85,13 @@ task<double> ask_many(const side& me, way by, std::size_t size, std::size_t outs
 }
 
 /// Rank 1, in one turn.
-task<void> answer(const side& me, way by, std::size_t size) {
+task<void> answer(const side& me, way by, std::size_t size, std::size_t count) {
   const endpoint peer = me.peer;
   heap_buffers in(1, size);
   const std::span<std::byte> box = in.next();
   co_await barrier(me);
   if (by == messages)
-    for (std::size_t i = calls_in_turn(size); i != 0; --i) {
+    for (std::size_t i = 0; i != count; ++i) {
       co_await peer.recv(box, data_tag);
       co_await peer.send(box, data_tag);
     }
@@ -115,12 +114,14 @@ task<void> measure(const side& me, const request& wanted, std::size_t size, repo
   co_await take_turns(wanted.rounds, way_count, [&](std::size_t n, bool counts) -> task<void> {
     const auto by = static_cast<way>(n);
     if (!takes(by, size)) co_return;
-    if (me.rank == 1) co_return co_await answer(me, by, size);
+    const std::size_t callers = is_one_of_many(by) ? wanted.outstanding : 1;
+    const std::size_t each = calls_of_each(callers, size, wanted.effort);
+    if (me.rank == 1) co_return co_await answer(me, by, size, each);
     double us = 0;
     if (is_one_of_many(by))
-      us = co_await ask_many(me, by, size, wanted.outstanding);
+      us = co_await ask_many(me, by, size, callers, each);
     else
-      us = co_await ask(me, by, size);
+      us = co_await ask(me, by, size, each);
     if (counts) of[by].push_back(us);
   });
   for (std::size_t by = 0; by != way_count && me.rank == 0; ++by) {
@@ -181,6 +182,8 @@ void add(CLI::App& app) {
   sub.add_option("--outstanding", wanted->outstanding, "Calls under way at once, where many are")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  sub.add_option("--effort", wanted->effort, "Factor on the number of calls")
+      ->check(CLI::PositiveNumber);
   for (const char* of_one_pair : {"--transport", "--no-pin", "--to"})
     peers->excludes(sub.get_option(of_one_pair));
   sub.callback([wanted] { compare(*wanted); });

@@ -13,6 +13,7 @@ struct request : turns_request {
   request() { rounds = 0; }          ///< as each comparison has them
   std::vector<std::size_t> sizes{};  ///< likewise
   std::size_t outstanding = 64;
+  double effort = 1;   ///< factor on the number of calls
   bool peers = false;  ///< beside other libraries
 };
 

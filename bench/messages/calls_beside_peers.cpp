@@ -39,7 +39,8 @@ std::string weft_over(const std::string& transport) { return "weft over " + tran
 
 command with_options(std::vector<std::string> words, const request& wanted) {
   words.insert(words.end(), {"--size", fmt::format("{}", fmt::join(wanted.sizes, ",")),
-                             "--outstanding", fmt::format("{}", wanted.outstanding)});
+                             "--outstanding", fmt::format("{}", wanted.outstanding), "--effort",
+                             fmt::format("{}", wanted.effort)});
   return {std::move(words), {}};
 }
 

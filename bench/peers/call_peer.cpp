@@ -38,8 +38,8 @@ bool serving_side::ended() const noexcept {
   return std::atomic_ref(board_.ended).load(std::memory_order_acquire);
 }
 
-calling_side::calling_side(forked_member& me, std::size_t size, std::size_t callers)
-    : call_side(me, size, callers), out_(1, size), in_(callers, size) {
+calling_side::calling_side(forked_member& me, std::size_t size, std::size_t callers, double effort)
+    : call_side(me, size, callers), effort_(effort), out_(1, size), in_(callers, size) {
   fill(out_[0], 1);
 }
 
@@ -56,7 +56,7 @@ void calling_side::take(std::size_t caller, std::span<const std::byte> result) {
 }
 
 void calling_side::measure(const std::function<void(std::size_t each)>& run) {
-  const std::size_t each = callers() == 1 ? calls_in_turn(size()) : calls_of_each(callers());
+  const std::size_t each = calls_of_each(callers(), size(), effort_);
   run(std::max<std::size_t>(each / 5, 1));
   const auto start = now_ns();
   run(each);
@@ -71,9 +71,11 @@ int call_peer_main(int argc, char** argv, const std::string& library,
   CLI::App app("The calls of weft-bench, by " + library);
   std::vector<std::size_t> sizes{8, 64, 1 << 10};
   std::size_t outstanding = 64;
+  double effort = 1;
   add_sizes(app, sizes, "Calls");
   app.add_option("--outstanding", outstanding, "Calls under way at once, where many are")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--effort", effort, "Factor on the number of calls")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   try {
     for (const auto size : sizes)
@@ -83,7 +85,7 @@ int call_peer_main(int argc, char** argv, const std::string& library,
             serving_side side(me, size, callers);
             serve(side);
           } else {
-            calling_side side(me, size, callers);
+            calling_side side(me, size, callers, effort);
             ask(side);
           }
         };

@@ -48,7 +48,7 @@ class serving_side : public call_side {
 /// The side that calls.
 class calling_side : public call_side {
  public:
-  calling_side(forked_member& me, std::size_t size, std::size_t callers);
+  calling_side(forked_member& me, std::size_t size, std::size_t callers, double effort);
   /// Waits for the port of the other side. \return it
   std::uint16_t port();
   /// The argument of every call. It stays as it is.
@@ -62,6 +62,7 @@ class calling_side : public call_side {
   void measure(const std::function<void(std::size_t each)>& run);
 
  private:
+  double effort_;
   heap_buffers out_;
   heap_buffers in_;
 };

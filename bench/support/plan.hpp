@@ -52,12 +52,14 @@ constexpr plan window_plan(std::size_t size, std::size_t window, double effort =
   return plan{per_batch * 3, batches, per_batch}.scaled(effort);
 }
 
-/// Calls of `size` bytes one after the other.
-constexpr std::size_t calls_in_turn(std::size_t size) {
-  return std::clamp<std::size_t>((16UL << 20) / std::max<std::size_t>(size, 1), 16, 2000);
+/// Calls of each of `callers` callers, of `size` bytes, one after the other: `effort` times the
+/// usual number.
+constexpr std::size_t calls_of_each(std::size_t callers, std::size_t size, double effort) {
+  const std::size_t usual =
+      callers > 1
+          ? 100'000 / callers
+          : std::clamp<std::size_t>((16UL << 20) / std::max<std::size_t>(size, 1), 16, 2000);
+  return std::max<std::size_t>(5, static_cast<std::size_t>(static_cast<double>(usual) * effort));
 }
-
-/// Calls of each of so many callers that call at once.
-constexpr std::size_t calls_of_each(std::size_t callers) { return 100'000 / callers; }
 
 }  // namespace weft::bench
