@@ -59,23 +59,13 @@ task<void> accept_tcp(tcp::acceptor& door) {
   co_await clients.join();
 }
 
-task<void> accept_weft(listener door) {
-  scope clients(co_await current_environment());
-  for (;;) {
-    result<endpoint> client = co_await as_result(door.accept());
-    if (!client) break;
-    clients.start(echo_weft(std::move(client).value()));
-  }
-  co_await clients.join();
-}
-
 /// Ends when it is asked to stop, and all clients' sockets are closed by then.
 task<void> serve(context& ctx, std::string address, tcp::acceptor& door) {
   listener listening = co_await ctx.listen(address);
   std::cout << "port " << door.local_endpoint().port() << std::endl;
   scope both(co_await current_environment());
   both.start(accept_tcp(door));
-  both.start(accept_weft(std::move(listening)));
+  both.start(listening.accept_all(echo_weft));
   co_await both.join();
 }
 

@@ -53,11 +53,6 @@ double price_of(std::uint64_t number) { return 100 + static_cast<double>(number 
 
 // --- the publisher ------------------------------------------------------------------------------
 
-/// Peers that connect subscribe by themselves.
-task<void> let_in(listener door) {
-  for (;;) co_await door.accept();
-}
-
 std::size_t subscribers_of(const publisher<quote>& quotes, const publisher<book>& books) {
   return quotes.info().subscribers.size() + books.info().subscribers.size();
 }
@@ -68,7 +63,7 @@ task<void> publish(context& ctx, settings s) {
   scope doors;
   listener door = co_await ctx.listen(s.at);
   say("publishing at " + door.address());
-  doors.start(let_in(std::move(door)));
+  doors.start(door.accept_all());  // peers that connect subscribe by themselves
   while (subscribers_of(quotes, books) < s.subscribers)
     co_await sleep_for(std::chrono::milliseconds(1));
   for (std::uint64_t n = 1; n <= s.count; ++n) {
@@ -84,7 +79,7 @@ task<void> publish(context& ctx, settings s) {
   co_await quotes.closed();
   co_await books.closed();
   say(fmt::format("published {} quotes", s.count));
-  doors.request_stop();
+  door.close();
   co_await doors.join();
 }
 

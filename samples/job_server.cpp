@@ -62,7 +62,8 @@ class server {
     listener door = co_await ctx_->listen(s_->listen_at);
     say("serving at " + door.address());
     scope clients;
-    clients.start(admit(door));
+    clients.start(door.accept_all(
+        [this, number = 0](endpoint client) mutable { return host(std::move(client), ++number); }));
     co_await signals_.next();
     say("closing");
     door.close();
@@ -72,17 +73,6 @@ class server {
   }
 
  private:
-  /// A coroutine for each client, until the door is closed.
-  task<void> admit(listener& door) {
-    scope clients;
-    for (int number = 1;; ++number) {
-      result<endpoint> client = co_await as_result(door.accept());
-      if (client.code() == errc::closed) break;
-      if (client) clients.start(host(std::move(client).value(), number));  // else it has gone again
-    }
-    co_await clients.join();
-  }
-
   /// A client's failure ends its coroutine, and no other.
   task<void> host(endpoint client, int its) {
     const result<void> end = co_await as_result(answer_all(client, its));

@@ -86,11 +86,6 @@ class shelf {
   std::uint64_t puts_ = 0;
 };
 
-task<void> let_in(listener& door) {
-  for (errc how = errc::ok; how != errc::closed;)  // other failures: a client that has gone again
-    how = (co_await as_result(door.accept())).code();
-}
-
 task<void> serve(context& ctx, const settings& s) {
   signal_set signals(ctx, {SIGINT, SIGTERM});
   shelf one(ctx, s.folder);
@@ -101,7 +96,7 @@ task<void> serve(context& ctx, const settings& s) {
   handler counts = ctx.on<figures()>(metrics_of, std::bind_front(&shelf::count, &one));
   listener door = co_await ctx.listen(s.serve_at);
   scope clients;
-  clients.start(let_in(door));
+  clients.start(door.accept_all());
   std::cout << fmt::format("serving {} values at {}\n", one.count().values, door.address())
             << std::flush;
   co_await signals.next();

@@ -2,6 +2,7 @@
 // listener: accepts connections by address.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include <weft/endpoint.hpp>
 
 namespace weft {
+
+class scope;
 
 /// A listener. Move-only; `close` or the destructor rejects the connection requests that wait at
 /// it.
@@ -38,10 +41,22 @@ class listener {
 
   task<connection_request> next();  ///< waits for a connection request
   task<endpoint> accept();          ///< waits for a connection request and accepts it
-  std::string address() const;      ///< where it listens, with the port that the system chose
+  /// Accepts all peers until the listener closes. A service starts it beside its work: handlers and
+  /// topics answer each peer that it lets in. A request whose peer has gone is passed over.
+  ///
+  ///     scope doors;
+  ///     doors.start(door.accept_all());
+  ///
+  /// \param each what is run for each peer, as a task of its own; none: nothing. At the end all are
+  ///             awaited
+  /// \throws weft::error  stopped; and what a task of `each` throws, which stops the others
+  task<void> accept_all(std::function<task<void>(endpoint)> each = {});
+  std::string address() const;  ///< where it listens, with the port that the system chose
   void close();
 
  private:
+  task<void> accept_in(scope& all, const std::function<task<void>(endpoint)>& each);
+
   std::shared_ptr<state> state_;
 };
 

@@ -12,11 +12,6 @@ using text = std::string;
 
 constexpr am put{1}, get{2};
 
-task<void> let_in(listener& door) {
-  for (errc how = errc::ok; how != errc::closed;)  // other errors: that client has gone again
-    how = (co_await as_result(door.accept())).code();
-}
-
 task<void> serve(context& ctx, text at) {
   signal_set signals(ctx, {SIGTERM});
   std::map<text, text> values;
@@ -29,7 +24,7 @@ task<void> serve(context& ctx, text at) {
   });
   listener door = co_await ctx.listen(at);
   scope clients;
-  clients.start(let_in(door));
+  clients.start(door.accept_all());
   co_await signals.next();
   door.close();
   co_await clients.join();

@@ -141,6 +141,8 @@ constexpr void add_name(type_name& to) noexcept {
     add_names<element_t<T>>(to, "[", "]");
   } else if constexpr (kind_of<T> == value_kind::bytes) {
     add_plain_name<T>(to);
+  } else if constexpr (kind_of<T> == value_kind::none) {
+    require_value<T>();  // does not compile, and says why
   } else {
     add_parts_name<T>(to);
   }

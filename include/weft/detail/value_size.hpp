@@ -28,6 +28,8 @@ constexpr value_sizes sizes_of_value() noexcept {
     return {0, false};
   else if constexpr (kind_of<T> == value_kind::bytes)
     return {sizeof(T)};
+  else if constexpr (kind_of<T> == value_kind::none)
+    return require_value<T>(), value_sizes();  // does not compile, and says why
   else if constexpr (has_elements<T> || parts_of<T> == value_parts::collection)
     return {sizeof(std::uint64_t), false};
   else if constexpr (parts_of<T> == value_parts::one_of || parts_of<T> == value_parts::one_or_none)

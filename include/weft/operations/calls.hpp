@@ -142,6 +142,9 @@ struct [[nodiscard]] reply_request {
 class reply_operation : public send_operation {
  public:
   reply_operation(const reply_request& r, complete_fn f) noexcept;
+  /// Sends a small reply. Any thread that does not hold the progress lock.
+  /// \return true: it has left; false: nothing has happened
+  bool try_start() noexcept;
   bool start() noexcept;
   bool start_held() noexcept;
   std::string explain() const;

@@ -125,6 +125,9 @@ class claimed_operation : public recv_operation {
  public:
   claimed_operation(const claimed_request& r, complete_fn f) noexcept
       : recv_operation({nullptr, r.from, any_tag, r.into}, f), claimed_(r.message) {}
+  /// Takes a message that is here as a whole. Any thread that does not hold the progress lock.
+  /// \return true: it has ended, with `status`; false: nothing has happened
+  bool try_start() noexcept;
   bool start() noexcept;
   bool start_held() noexcept;
   std::string explain() const;

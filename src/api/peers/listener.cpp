@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/coro/as_result.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/listener.hpp>
 
 #include "api/core/listener_state.hpp"
@@ -77,6 +78,21 @@ task<endpoint> listener::accept() {
     if (in) co_return std::move(in).value();
     if (in.code() != errc::peer_lost) throw in.failure();
   }
+}
+
+task<void> listener::accept_in(scope& all, const std::function<task<void>(endpoint)>& each) {
+  for (;;) {
+    result<endpoint> peer = co_await as_result(accept());
+    if (peer.code() == errc::closed) co_return;
+    if (peer.code() == errc::stopped) throw error(peer.failure());
+    if (peer && each) all.start(each(std::move(peer).value()));
+  }
+}
+
+task<void> listener::accept_all(std::function<task<void>(endpoint)> each) {
+  scope all(co_await current_environment());
+  all.start(accept_in(all, each));
+  co_await all.join();
 }
 
 std::string listener::address() const { return state_->listening->address; }

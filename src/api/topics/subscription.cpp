@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/topics/subscription.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace weft::detail {
@@ -25,6 +27,17 @@ std::optional<arrival> subscription::take(std::shared_ptr<event>* wait) {
   }
   if (wait) *wait = readers_.add();
   return std::nullopt;
+}
+
+std::string subscription::why_none() const {
+  const std::lock_guard lock(mutex_);
+  if (publishers_.empty())
+    return fmt::format("topic {}: no process of the job publishes it yet", request.topic);
+  if (received_ != 0) return fmt::format("topic {}: no further value has come", request.topic);
+  return fmt::format(
+      "topic {}: no value has come from {} process{}; `weft-info topics ADDRESS` lists what a "
+      "program publishes",
+      request.topic, publishers_.size(), publishers_.size() == 1 ? "" : "es");
 }
 
 void subscription::close() noexcept {

@@ -55,6 +55,8 @@ class subscription {
   /// The oldest value, if one has come. None, and no `wait`: no more will come.
   /// \throws weft::error  why no more will come
   std::optional<arrival> take(std::shared_ptr<event>* wait);
+  /// For people: why no value has come yet.
+  std::string why_none() const;
   void close() noexcept;
   bool is_closed() const noexcept;
   subscription_counts counts() const noexcept;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include <weft/coro/as_result.hpp>
 #include <weft/coro/resume_on.hpp>
 
 #include "api/core/core.hpp"
@@ -94,7 +95,10 @@ task<std::uint64_t> publish(topic_handle to, std::shared_ptr<published> value) {
     std::shared_ptr<event> may_have_changed;
     number = to->push(value, &may_have_changed);
     if (number != 0) break;
-    co_await may_have_changed->wait();
+    const result<void> woken = co_await as_result(may_have_changed->wait());
+    if (!woken)
+      throw error(woken.code(), "publish in the topic " + to->is.name +
+                                    ": a subscriber with when_full::block takes no more values");
   }
   executor* const at = here.on || !here.home ? nullptr : here.home->home();
   if (at && to->should_yield()) co_await resume_on(*at);
@@ -122,7 +126,8 @@ task<std::optional<arrival>> next_arrival(subscription_handle of) {
     std::shared_ptr<event> may_have_come;
     std::optional<arrival> next = of->take(&may_have_come);
     if (next || !may_have_come) co_return next;
-    co_await may_have_come->wait();
+    const result<void> woken = co_await as_result(may_have_come->wait());
+    if (!woken) throw error(woken.code(), of->why_none());
   }
 }
 

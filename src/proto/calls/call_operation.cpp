@@ -240,7 +240,10 @@ std::string call_operation::explain() const {
   if (status == errc::out_of_memory)
     return fmt::format("{}: no memory, or {} calls wait for their replies already", who,
                        proto::id_table<call_operation>::most);
-  if (status == errc::stopped) return who + ": the call was stopped on request";
+  if (status == errc::stopped)
+    return who +
+           ": no reply had come when the call was stopped: the handler is at work, or that "
+           "program has registered none yet";
   return proto::explain(who, status, to_, nullptr, 0);
 }
 

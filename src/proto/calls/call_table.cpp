@@ -229,8 +229,9 @@ void call_table::begin(inbound_message& m) noexcept {
   const call_tag t = unpack_call(m.tag);
   call_handler* const h = find(t.number);
   const bool stopped = from.calls->stopped && from.calls->stopped->test(t.id);
-  const call_facts what{t, m.total, fingerprint_in(m.immediate),
-                        unpack_remaining(remaining_in(m.immediate), services_.engine.now())};
+  call_facts what{t, m.total, fingerprint_in(m.immediate)};
+  if (const std::uint32_t left = remaining_in(m.immediate); left != 0)
+    what.deadline = unpack_remaining(left, services_.engine.now());
   if (stopped) {
     from.calls->stopped->reset(t.id);
     from.receiver().discard(m);

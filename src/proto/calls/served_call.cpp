@@ -200,7 +200,7 @@ send_request served_call::reply_request(const detail::buffer_list<const_buffer>&
 }
 
 bool served_call::begin_reply(const send_operation& by) noexcept {
-  if (replied_ || replying_) return false;
+  if (!may_reply()) return false;
   replying_ = &by;
   return true;
 }
@@ -290,6 +290,14 @@ void reply_operation::ended(operation& op) noexcept {
     self.call_.reply_ended(op.status);
   }
   self.then_(op);
+}
+
+bool reply_operation::try_start() noexcept {
+  const runtime::engine::holder hold(call_.from()->engine());
+  if (!call_.wants_reply()) return true;
+  if (!call_.may_reply() || !request.try_held()) return false;
+  call_.reply_ended(errc::ok);
+  return true;
 }
 
 bool reply_operation::start() noexcept {

@@ -57,6 +57,7 @@ class served_call final : public operation, detail::detached_task_owner {
 
   // --- progress lock held -----------------------------------------------------------------------
 
+  bool may_reply() const noexcept { return !replied_ && !replying_; }
   /// \param by sends the reply \return false: there was a reply, or it is being sent
   bool begin_reply(const send_operation& by) noexcept;
   void reply_ended(errc how) noexcept;

@@ -110,6 +110,10 @@ bool receives::start_held(claimed_operation& op, inbound_message*& claimed) noex
   return true;
 }
 
+bool receives::ends_at_once(const inbound_message* claimed) noexcept {
+  return claimed && claimed->ready(claimed->from->has_ended());
+}
+
 void receives::discard(inbound_message& claimed, bool used) noexcept {
   const runtime::engine::holder hold(services_.engine);
   claimed.from->receiver().discard(claimed, used);

@@ -30,6 +30,8 @@ class receives {
   bool start_held(probe_operation& op) noexcept;
   /// \param claimed null afterwards; if null before, the message is no longer there
   static bool start_held(claimed_operation& op, inbound_message*& claimed) noexcept;
+  /// Whether a receive of it would end as it starts.
+  static bool ends_at_once(const inbound_message* claimed) noexcept;
   /// Any thread.
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   /// Any thread.

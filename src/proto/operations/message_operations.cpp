@@ -79,6 +79,11 @@ bool recv_operation::start_held() noexcept {
 void recv_operation::cancel() noexcept { cancel_it(*this); }
 std::string recv_operation::explain() const { return explain_match(*this, into.size()); }
 
+bool claimed_operation::try_start() noexcept {
+  if (!from) return false;
+  const runtime::engine::holder hold(from->engine());
+  return proto::receives::ends_at_once(*claimed_) && proto::receives::start_held(*this, *claimed_);
+}
 bool claimed_operation::start() noexcept {
   if (!from) return names_none(*this);
   const runtime::engine::holder hold(from->engine());

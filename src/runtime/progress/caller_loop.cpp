@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/progress/caller_loop.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace weft::runtime {
@@ -107,7 +108,9 @@ void caller_loop::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
   if (core_.trace.on()) [[unlikely]]
     complete_in_tree();
-  while (operation* op = completing_.pop()) op->complete();
+  std::uint32_t completed = 0;
+  for (; operation* op = completing_.pop(); ++completed) op->complete();
+  core_.phase.note_stretches(std::max(completed, 1U));
   leadership_.notify_followers();
 }
 

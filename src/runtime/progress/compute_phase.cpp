@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/progress/compute_phase.hpp"
 
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+
 #include "runtime/progress/progress_core.hpp"
 
 namespace weft::runtime {
+
+namespace {
+
+/// What counts is the caller's own time. Another process, or the progress thread that was woken for
+/// a prediction, may take the core in a phase: by the clock on the wall, a prediction would fulfil
+/// itself. By calls, the caller may be another thread each time.
+time_point own_time(const progress_core& core) noexcept {
+  if (core.virtual_time || core.caller.by_calls) return core.now();
+  timespec own{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+  return time_point(std::chrono::seconds(own.tv_sec) + std::chrono::nanoseconds(own.tv_nsec));
+}
+
+}  // namespace
 
 void compute_phase::begin() noexcept {
   // A sleeping caller is rung for every message. It wakes up polling and would leave the word odd:
@@ -16,7 +35,7 @@ void compute_phase::begin() noexcept {
   // On a crowded host a phase is also long because another process has the core, or the progress
   // thread that was woken for it.
   if (predictor_.predicts_long() && !core_.waiting.crowded) {
-    predictor_.begin(core_.now());
+    predicted_begins();
     core_.wake_progress_thread();
   } else if (!is_ticking()) {
     needed_lately_ = true;
@@ -24,6 +43,20 @@ void compute_phase::begin() noexcept {
   } else {
     tell_of_timers();
   }
+}
+
+void compute_phase::predicted_begins() noexcept {
+  if (!core_.leads_here() && !core_.caller.by_calls) return;
+  stretches_ = 1;
+  predictor_.begin(own_time(core_));
+}
+
+void compute_phase::predicted_ends() noexcept { predictor_.end(own_time(core_), stretches_); }
+
+bool compute_phase::may_be_short() const noexcept {
+  return !core_.caller.by_calls && !predictor_.predicts_long() &&
+         (needed_lately_ || needs_progress_thread()) && !core_.completions.has_background() &&
+         !core_.completions.has_pending_elsewhere();
 }
 
 /// If the caller computes, and the progress thread finds that out by itself or is told now, that is
@@ -50,7 +83,7 @@ bool compute_phase::ends_soon() const noexcept {
 void compute_phase::rang_at_once() noexcept {
   if (!core_.has_progress_thread || !core_.leads_here()) return;
   needed_lately_ = true;
-  if (predictor_.predicts_long() && !predictor_.has_begun()) predictor_.begin(core_.now());
+  if (predictor_.predicts_long() && !predictor_.has_begun()) predicted_begins();
 }
 
 void compute_phase::tell_of_timers() noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "runtime/progress/idle_predictor.hpp"
@@ -22,6 +23,8 @@ class compute_phase {
   void begin() noexcept;
   /// The caller polls again.
   void end() noexcept;
+  /// In this phase so many coroutines have run, one after the other. The thread inside run().
+  void note_stretches(std::uint32_t n) noexcept { stretches_ = n; }
   /// There is new work that needs a polling thread: the caller computes, or sleeps.
   void wake_one_thread() noexcept;
   /// The progress thread ends timers from now on: wakes it for a timer that it would sleep through.
@@ -48,6 +51,9 @@ class compute_phase {
   /// Whether messages may come without a ring, or for coroutines that do not wait for the caller:
   /// then the progress thread has to learn that the caller computes.
   bool needs_progress_thread() const noexcept;
+  /// Whether the progress thread, when it sees a phase for the first time, had better look again
+  /// than take over: the phase is probably short, and nothing in it is the progress thread's alone.
+  bool may_be_short() const noexcept;
   /// Whether that is so, or was since the last call: for the progress thread.
   bool has_needed_progress_thread() noexcept {
     return std::exchange(needed_lately_, false) || needs_progress_thread();
@@ -70,9 +76,12 @@ class compute_phase {
 
  private:
   void silence() noexcept;
+  void predicted_begins() noexcept;
+  void predicted_ends() noexcept;
 
   progress_core& core_;
-  idle_predictor predictor_;    // of the next phase
+  idle_predictor predictor_;  // of the next phase
+  std::uint32_t stretches_ = 1;
   bool needed_lately_ = false;  // the caller rang because no thread polled by itself
   bool listens_ = false;        // the progress thread sleeps, and every message rings for it
   std::atomic<bool> ticks_{false};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include <weft/coro/detail/timer.hpp>
@@ -27,24 +28,32 @@ class idle_predictor {
   /// The cost of a wake-up on the caller's core.
   static constexpr duration wakeup_cost = std::chrono::microseconds{5};
   /// Wrong predictions may cost this part of the time of long phases,
-  static constexpr int share_for_wakeups = 64;
+  static constexpr int share_for_wakeups = 16;
+  /// this much for a phase that was only seen, whose length is not known,
+  static constexpr duration for_one_seen = 4 * wakeup_cost;
   /// and at most this much in a row.
   static constexpr duration most_for_wakeups = 64 * wakeup_cost;
 
   /// Any thread.
   bool predicts_long() const noexcept { return predicts_long_.load(std::memory_order_relaxed); }
   /// The progress thread found the caller computing. Any thread.
-  void saw_long_phase() noexcept { predicts_long_.store(true, std::memory_order_relaxed); }
+  void saw_long_phase() noexcept {
+    seen_.store(true, std::memory_order_relaxed);
+    predicts_long_.store(true, std::memory_order_relaxed);
+  }
 
   /// A phase begins that was predicted to be long. Progress lock held, as for all later members.
   void begin(time_point now) noexcept { began_ = now; }
   /// Whether such a phase has begun and not ended.
   bool has_begun() const noexcept { return began_ != time_point{}; }
   /// The phase is over: the next ones are predicted to be long as long as long phases pay for wrong
-  /// predictions.
-  void end(time_point now) noexcept {
+  /// predictions. \param stretches coroutines that have run in it: each can post what it has to,
+  /// so that their mean counts
+  void end(time_point now, std::uint32_t stretches = 1) noexcept {
     const duration phase = now - std::exchange(began_, time_point{});
-    if (phase > short_phase)
+    if (seen_.exchange(false, std::memory_order_relaxed))
+      for_wakeups_ = std::max(for_wakeups_, for_one_seen);
+    if (phase > short_phase * stretches)
       for_wakeups_ = std::min(for_wakeups_ + phase / share_for_wakeups, most_for_wakeups);
     else if ((for_wakeups_ = std::max(for_wakeups_ - wakeup_cost, duration{})) < wakeup_cost)
       predicts_long_.store(false, std::memory_order_relaxed);
@@ -52,6 +61,7 @@ class idle_predictor {
 
  private:
   std::atomic<bool> predicts_long_{false};
+  std::atomic<bool> seen_{false};  // since the last predicted phase
   time_point began_{};
   duration for_wakeups_{};  // the time that wrong predictions may still cost
 };

@@ -253,7 +253,7 @@ inline void compute_phase::end() noexcept {
   core_.flags.withdraw();
   stop_listening();
   if (predictor_.has_begun()) [[unlikely]]
-    predictor_.end(core_.now());
+    predicted_ends();
   core_.note_state();
 }
 

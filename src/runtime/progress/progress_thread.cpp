@@ -84,11 +84,13 @@ void progress_thread::loop() noexcept {
     core_.trace.slice(trace::kind::progress_sleeps, slept.began, slept.ended, slept.told);
     if (passes != 0) core_.trace.slice(trace::kind::progress_polls, slept.ended, done, passes);
     core_.dispatch_ready(own);
-    const bool computes = core_.caller.is_away() && core_.needs_passes();
+    const bool away = core_.caller.is_away() && core_.needs_passes();
+    const bool computes = away && !may_be_short();
+    phase_seen_ = core_.bell.computing_word();
     const std::optional<time_point> deadline = sleep_gate_.arm_progress_thread(computes);
     // No work is left: the next operation counts as the beginning of a phase again. Peers that have
     // rung in this phase would not ring once more for the same value.
-    if (!computes && !core_.caller.polls) core_.bell.disarm_computing();
+    if (!away && !core_.caller.polls) core_.bell.disarm_computing();
     set_ticking(computes);
     core_.phase.set_progress_deadline(deadline.value_or(core_.timers.deadline()));
     core_.leave();
@@ -102,6 +104,14 @@ void progress_thread::loop() noexcept {
     done = core_.now();
   }
   exit_gate_.end_work();
+}
+
+/// A phase that this thread has not seen before. If it lasts, the next tick finds it. To take over
+/// costs both threads more than a short phase takes, above all where they share a core: there this
+/// thread can only run when it has taken the core from the caller, in whatever phase that was.
+/// Progress lock held.
+bool progress_thread::may_be_short() const noexcept {
+  return core_.bell.computing_word() != phase_seen_ && core_.phase.may_be_short();
 }
 
 /// Ticks also when no thread is needed for the moment: operations that are posted and end again and
@@ -122,14 +132,18 @@ std::chrono::nanoseconds progress_thread::longest_tick() const noexcept {
 unsigned progress_thread::sleep(time_point deadline) noexcept {
   tick_ = core_.waiting.crowded ? tick_when_crowded : shortest_tick;
   computing_at_last_tick_ = core_.bell.computing_word();
-  std::chrono::nanoseconds next = tick_;
+  const auto computed = [this] {
+    return !core_.caller.by_calls && (computing_at_last_tick_ & 1) != 0;
+  };
+  std::chrono::nanoseconds next = computed() ? second_tick : tick_;
   for (;;) {
     const bool ticking = core_.phase.is_ticking();
     const unsigned told = wait(ticking ? std::min(deadline, core_.now() + next) : deadline);
     if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) ||
         core_.now() >= deadline || tick_finds_computing())
       return told;
-    next = !core_.caller.by_calls && (computing_at_last_tick_ & 1) != 0 ? second_tick : tick_;
+    // Once, not after each change: a caller with many short phases is nearly always in one.
+    next = next != second_tick && computed() ? second_tick : tick_;
   }
 }
 
@@ -222,7 +236,7 @@ unsigned progress_thread::poll_for_caller() noexcept {
     }
     core_.phase.stop_listening();
     core_.dispatch_ready(*core_.progress_reactor);
-    if (!core_.caller.is_away()) {
+    if (!core_.caller.is_away() || may_be_short()) {
       core_.leave();
       break;
     }

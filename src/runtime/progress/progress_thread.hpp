@@ -48,6 +48,7 @@ class progress_thread {
 
  private:
   void loop() noexcept;
+  bool may_be_short() const noexcept;
   void set_ticking(bool computes) noexcept;
   unsigned sleep(time_point deadline) noexcept;
   unsigned wait(time_point deadline) noexcept;
@@ -64,6 +65,7 @@ class progress_thread {
   // Used by the thread only:
   std::chrono::nanoseconds tick_{};
   std::uint32_t computing_at_last_tick_ = 0;  // the doorbell's word
+  std::uint32_t phase_seen_ = 0;              // the same, of the last phase that was looked at
   std::uint32_t polls_at_last_tick_ = 0;      // by calls; also with the progress lock held
   exit_gate exit_gate_{};
   std::thread thread_;

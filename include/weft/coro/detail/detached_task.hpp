@@ -30,8 +30,8 @@ class detached_task {
   class promise_type {
    public:
     template <class... Rest>
-    promise_type(detached_task_owner& owner, const task_environment& start, const Rest&...) noexcept
-        : owner_(owner), environment_(start) {}
+    promise_type(detached_task_owner& owner, task_environment& start, const Rest&...) noexcept
+        : owner_(owner), environment_(std::move(start)) {}
 
     detached_task get_return_object() const noexcept { return {}; }
     std::suspend_never initial_suspend() const noexcept { return {}; }

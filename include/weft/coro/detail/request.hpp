@@ -32,6 +32,10 @@ concept request = requires(const R& r, typename R::operation_type& op) {
 /// An operation with a member `heed_deadline(const task_environment&)` learns of the deadline of
 /// the coroutine that awaits it, before `start`.
 ///
+/// An operation that often ends as it starts says so before it is told of stops, which costs locked
+/// instructions:
+///   bool try_start() noexcept        true: it has ended, as by start; false: nothing has happened
+///
 /// A request that may be done without an operation:
 ///   bool try_now() const noexcept    true: it has ended well, and no operation is made;
 ///                                    false: nothing has happened. Any thread.
@@ -61,6 +65,8 @@ class request_awaiter final : public R::operation_type {
     const task_environment* const c = task_environment_of(self.promise());
     if constexpr (request_without_operation<R>)
       if (!(c && c->stop.stop_requested()) && this->request.try_now()) return false;
+    if constexpr (requires { base::try_start(); })
+      if (!(c && c->stop.stop_requested()) && base::try_start()) return false;
     self_ = self;
     if (c) {
       this->on = c->on;
