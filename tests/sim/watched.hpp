@@ -42,6 +42,14 @@ class watched_operation : public Request::operation_type {
       };
   }
 
+  bool try_start() noexcept
+    requires requires(base& b) { b.try_start(); }
+  {
+    if (!base::try_start()) return false;
+    book_.begun(page_);
+    tell();
+    return true;
+  }
   bool start() noexcept {
     book_.begun(page_);
     if (!base::start()) return false;
