@@ -10,8 +10,9 @@
 namespace hostile {
 
 /// The private data that ask for the services.
-inline constexpr const char* service_names[] = {"echo", "push",   "memory", "stream", "rights",
-                                                "call", "ignore", "close",  "reject"};
+inline constexpr const char* service_names[] = {"echo",   "push",  "memory", "stream",
+                                                "rights", "call",  "loans",  "topics",
+                                                "ignore", "close", "reject"};
 
 /// Serves one requester as its private data says. Ends when the service has ended, well or not;
 /// never throws.
@@ -25,6 +26,9 @@ weft::task<void> receive_from_anybody(weft::context& ctx, std::size_t size,
 std::vector<weft::handler> handlers_for_all(weft::context& ctx);
 /// Adds one to a number.
 inline constexpr weft::am number_of_adder{1};
+
+/// The topic that the victim publishes, and subscribes to.
+inline constexpr const char* name_of_topic = "t";
 
 /// The size of the memory that every peer may write.
 inline constexpr std::size_t open_region_bytes = 256 * 1024;
