@@ -110,7 +110,7 @@ void while_all_ends(interleave::run& now, const std::shared_ptr<state>& s) {
 }  // namespace
 
 interleave::bounds within() {
-  return {.preemptions = 2, .delays = 1, .stale = 1, .together = true};
+  return {.preemptions = 1, .delays = 1, .stale = 1, .together = true};
 }
 
 void scenario(interleave::run& now) {
