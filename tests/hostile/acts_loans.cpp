@@ -34,6 +34,11 @@ remote_address some_place(guise& g, tie& t, dice& d, std::uint64_t size) {
 void lend_memory(scene& s, dice& d) {
   guise* const g = s.any_guise(d);
   tie* const t = g ? scene::some_way(*g, d) : nullptr;
+  if (t && t->lendable.empty()) {
+    some_place(*g, *t, d, 1);
+    // The victim learns of the memory by the control plane, and can read it from then on.
+    if (d.percent(80)) s.wait(std::chrono::milliseconds(3));
+  }
   for (std::uint64_t left = t ? d.between(1, 6) : 0; left != 0; --left) {
     const std::uint64_t size = d.percent(90) ? any_size(d, 60'000) : d.below(1'000'000);
     const remote_address where = some_place(*g, *t, d, size);

@@ -192,6 +192,16 @@ task<void> serve(context& ctx, endpoint who, std::string private_data) {
   who.close();
 }
 
+/// Into memory, or in place: a view that lives until the next one.
+task<result<received>> receive_or_view(context& ctx, bytes& in, lent<std::byte>& view, bool views) {
+  constexpr tag_mask anything{0, tag_honest};
+  if (!views) co_return co_await as_result(ctx.recv(in, anything));
+  auto seen = co_await as_result(ctx.recv_loan<std::byte>(anything, at_most{in.size()}));
+  if (!seen) co_return seen.failure();
+  view = std::move(seen.value());
+  co_return view.about();
+}
+
 }  // namespace
 
 std::vector<handler> handlers_for_all(context& ctx) {
@@ -212,11 +222,12 @@ task<void> serve_requester(context& ctx, endpoint who, std::string private_data)
   static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(private_data))));
 }
 
-task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbered_source,
-                                std::uint64_t& numbered) {
+task<void> receive_from_anybody(context& ctx, std::size_t size, bool views,
+                                peer_id& numbered_source, std::uint64_t& numbered) {
   bytes in(size);
+  lent<std::byte> view;
   for (;;) {
-    auto result = co_await as_result(ctx.recv(in, {0, tag_honest}));
+    auto result = co_await receive_or_view(ctx, in, view, views);
     if (result.code() == errc::stopped || result.code() == errc::closed) co_return;
     if (!result) continue;
     const received& got = result.value();

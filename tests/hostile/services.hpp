@@ -19,7 +19,8 @@ inline constexpr const char* service_names[] = {"echo",   "push",  "memory", "st
 weft::task<void> serve_requester(weft::context& ctx, weft::endpoint who, std::string private_data);
 
 /// Receives from any source, and answers as the immediate word asks.
-weft::task<void> receive_from_anybody(weft::context& ctx, std::size_t size,
+/// \param views in place, if they can be read there
+weft::task<void> receive_from_anybody(weft::context& ctx, std::size_t size, bool views,
                                       weft::peer_id& numbered_source, std::uint64_t& numbered);
 
 /// Handlers that every peer may call: 1 to 5. They must be ended inside `run`.
