@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "counted.hpp"
+#include "lending.hpp"
 #include "proto/messenger/messenger.hpp"
 #include "proto/rails/multi_rail_link.hpp"
 #include "proto/select/select.hpp"
@@ -63,6 +64,8 @@ class conversation {
     settle();
     for (const auto& r : regions_) end_region(r.key);
     settle();
+    loans_.end();
+    messages_.close_views();
     check(receives_.empty() && sends_.empty() && probes_.empty() && transfers_.empty() &&
               updates_.empty() && notified_.empty(),
           "every operation has ended");
@@ -114,8 +117,11 @@ class conversation {
     std::erase_if(transfers_, over);
     std::erase_if(updates_, over);
     std::erase_if(notified_, over);
+    loans_.settle();
     if (!transfers_.empty()) return;
     if (!receives_.empty() || !sends_.empty()) return;
+    const engine::holder hold(turns_);
+    if (!loans_.is_idle() || !loans_.lends_nothing()) return;
     for (const scripted_link* l : links_)
       check(l->shows_nothing(), "what has ended cannot be read or written any more");
   }
@@ -282,8 +288,8 @@ class conversation {
         if (!notified_.empty()) notified_[what / 8u % notified_.size()].op->cancel();
         return;
       default:
-        if (what / 8u % 8 == 0) end_region(regions_[what & 1].key);
-        return;
+        if (what / 8u % 8 == 0) return end_region(regions_[what & 1].key);
+        return loans_.step(what / 8u % 8, in, what & 128 ? *bystander_ : *villain_);
     }
   }
 
@@ -395,6 +401,10 @@ class conversation {
   std::vector<posted<updating>> updates_;
   std::vector<posted<hearing>> notified_;
   std::vector<std::unique_ptr<ending>> regions_ended_;
+  lender loans_{messages_, [this](const_buffer what) {
+                  return std::any_of(links_.begin(), links_.end(),
+                                     [&](const scripted_link* l) { return l->shows(what); });
+                }};
   std::array<shown, 2> regions_{show(6000, rights::read_write), show(100, rights::write)};
 };
 

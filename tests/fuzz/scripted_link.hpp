@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +42,13 @@ class scripted_link final : public link {
   preference prefers_get(remote_address, std::size_t) const noexcept override {
     return mood_ & 8 ? preference::yes : preference::no;
   }
+  /// The peer's memory: two pieces, at addresses that a loan may begin at, and others.
+  peer_view view(remote_address from, std::size_t size) noexcept override {
+    piece& there = pieces_[from.region % pieces_.size()];
+    if (!there.memory || from.offset + size > there.memory->size()) return {};
+    there.keeps = there.memory;
+    return {there.memory->data() + from.offset, &there.keeps};
+  }
   std::optional<remote_address> expose(const_buffer data) noexcept override {
     return show({const_cast<std::byte*>(data.data()), data.size()}, false);
   }
@@ -60,6 +69,7 @@ class scripted_link final : public link {
   void let_go() noexcept override {
     transfers_.clear();
     shown_.clear();
+    pieces_ = {};
   }
   bool unconsumed() const noexcept override { return false; }
   bool wake_peer() noexcept override { return false; }
@@ -82,10 +92,20 @@ class scripted_link final : public link {
     }
   }
   bool shows_nothing() const noexcept { return shown_.empty(); }
+  /// Whether the peer may read or write some of it.
+  bool shows(const_buffer what) const noexcept {
+    return std::any_of(shown_.begin(), shown_.end(), [&](const auto& each) {
+      const mutable_buffer m = each.second.first;
+      return m.data() < what.data() + what.size() && what.data() < m.data() + m.size();
+    });
+  }
 
   static const transports::traits& kind() noexcept {
-    static constexpr transports::traits t{
-        .name = "scripted", .max_payload = 1024, .fragment = 512, .chains_fin = true};
+    static constexpr transports::traits t{.name = "scripted",
+                                          .max_payload = 1024,
+                                          .fragment = 512,
+                                          .shares_memory = true,
+                                          .chains_fin = true};
     return t;
   }
 
@@ -137,11 +157,18 @@ class scripted_link final : public link {
     return remote_address{last_shown_, 64};
   }
 
+  struct alignas(64) shared_piece : std::array<std::byte, 8192> {};
+  struct piece {
+    std::shared_ptr<shared_piece> memory = std::make_shared<shared_piece>();
+    std::shared_ptr<const void> keeps{};
+  };
+
   const std::uint8_t& mood_;
   frame_sink& teller_;
   std::deque<transfer> transfers_;
   std::map<std::uint16_t, std::pair<mutable_buffer, bool>> shown_;
   std::uint16_t last_shown_ = 0;
+  std::array<piece, 2> pieces_;
   unsigned sum_ = 0;
 };
 

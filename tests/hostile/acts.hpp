@@ -31,6 +31,13 @@ void reply_to_calls(scene&, dice&);
 void stop_calls(scene&, dice&);
 void meddle_in_groups(scene&, dice&);
 
+// acts_loans.cpp, acts_topics.cpp
+void lend_memory(scene&, dice&);
+void overwrite_loans(scene&, dice&);
+void ask_for_topics(scene&, dice&);
+void speak_as_subscriber(scene&, dice&);
+void speak_as_publisher(scene&, dice&);
+
 // acts_access.cpp, acts_halves.cpp
 void reach_for_memory(scene&, dice&);
 void pipe_bytes(scene&, dice&);

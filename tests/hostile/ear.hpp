@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ using weft::proto::frame_kind;
 struct heard {
   frame_header header;
   frame_extension extension;              ///< zeros: there was no extension
-  std::array<std::byte, 24> beginning{};  ///< of the payload
+  std::array<std::byte, 64> beginning{};  ///< of the payload
 };
 
 /// The protocol's side of one link of one transport. Keeps the received frames, so that they can be
@@ -71,6 +72,7 @@ struct tie {
   std::vector<std::byte> rest;  ///< of a frame; its beginning went past the link
   std::uint64_t next_ordered = 0;
   weft::runtime::mapping memory;  ///< own memory that the victim reads: a ring or a stage
+  std::span<std::byte> lendable;  ///< own memory for loans, of the transport; empty: none yet
 };
 
 /// "rts tag 7 size 40 flags 83 a 12 b 0".

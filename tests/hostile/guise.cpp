@@ -320,13 +320,15 @@ bool guise::post(tie& t, const frame_header& h, const frame_extension* x,
   return false;
 }
 
-bool guise::send(tie& t, frame_header h, const frame_extension& x) {
+bool guise::send(tie& t, frame_header h, const frame_extension& x,
+                 std::span<const std::byte> given) {
   if (!t.link || !t.open) return false;
   h.size = std::min(h.size, t.link->traits().max_payload);
   const bool extended = (h.flags & transports::has_extension) != 0;
   if (settings_.trace)
     say_(fmt::format("  {} {}", t.link->traits().name, to_text(h, extended ? &x : nullptr)));
-  const std::span<const std::byte> payload = std::span(junk()).first(h.size);
+  const std::span<const std::byte> payload =
+      (given.size() < h.size ? std::span<const std::byte>(junk()) : given).first(h.size);
   const bool bare = h.kind == static_cast<std::uint8_t>(frame_kind::ordered) ||
                     h.kind == static_cast<std::uint8_t>(frame_kind::data);
   if (t.further == 0 || bare || dice_.percent(5))

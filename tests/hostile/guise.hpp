@@ -56,7 +56,9 @@ class guise {
   /// Offers to send by that link, as a correct peer does.
   void offer(tie& t);
   /// Sends a frame as its header says, as far as the link permits. \return whether it was sent
-  bool send(tie& t, frame_header h, const frame_extension& x);
+  /// \param payload header.size bytes, or more; empty: any bytes
+  bool send(tie& t, frame_header h, const frame_extension& x,
+            std::span<const std::byte> payload = {});
   /// Over a connection: sends the beginning only, to be followed by send_rest or other bytes.
   void send_part(tie& t, const frame_header& h, const frame_extension& x, std::uint64_t bytes);
   void send_rest(tie& t);

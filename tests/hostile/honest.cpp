@@ -60,6 +60,8 @@ void must_be_so(bool good, const char* what) {
 task<void> talk_small(context& ctx, endpoint to, board& on, honest_notes& notes) {
   stopwatch watch(on, notes);
   const group both = group::of(ctx, {to, endpoint()}, 1, honest_group);
+  subscriber<std::uint64_t> ticks(ctx, to, name_of_topic);
+  std::uint64_t tick = 0;
   bytes in(longest_small + 8);
   for (std::uint64_t n = 0; on.please_end == 0; n += burst) {
     watch.begin();
@@ -77,24 +79,28 @@ task<void> talk_small(context& ctx, endpoint to, board& on, honest_notes& notes)
     must_be_so(sum == 2 * last, "a sum with the victim is wrong");
     const std::uint64_t next = co_await to.call<std::uint64_t>(number_of_adder, last);
     must_be_so(next == last + 1, "a reply is wrong");
+    while (const auto came = ticks.try_next()) {
+      must_be_so(came->value() == came->sequence() && came->value() > tick,
+                 "a value of a topic came disturbed");
+      tick = came->value();
+    }
     watch.end();
     co_await sleep_for(300us);
   }
 }
 
 /// Long messages both ways, numbered ones that any receive matches, and memory access.
-task<void> talk_large(endpoint to, board& on, honest_notes& notes) {
+task<void> talk_large(context& ctx, endpoint to, board& on, honest_notes& notes) {
   stopwatch watch(on, notes);
   remote_region there;
   co_await to.recv(std::as_writable_bytes(std::span(&there, 1)), tag_key);
   bytes in(longest_large + 1), back(4096);
   for (std::uint64_t n = 0; on.please_end == 0; ++n) {
     watch.begin();
-    const bytes out = pattern(large_size(n), n);
     scope both;
-    both.start(to.send(out, tag_large, n));
+    both.start(send_large(ctx, to, n));
     std::size_t got = 0;
-    both.start(to.recv(in, tag_large), [&](const received& r) { got = r.size; });
+    both.start(receive_large(to, n + 1, in), [&](std::size_t size) { got = size; });
     co_await both.join();
     const std::size_t size = large_size(n + 1);
     must_be_so(got == size && tests::same(std::span(in).first(size), pattern(size, n + 1)),
@@ -122,7 +128,7 @@ task<void> talk(context& ctx, board& on, std::size_t which) {
   if (which == 0)
     co_await talk_small(ctx, victim, on, notes);
   else
-    co_await talk_large(victim, on, notes);
+    co_await talk_large(ctx, victim, on, notes);
   victim.close();
   co_await victim.closed();
 }

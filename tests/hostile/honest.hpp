@@ -46,6 +46,12 @@ constexpr std::size_t large_size(std::uint64_t n) noexcept {
   return 1 + n * 77'777 % longest_large;
 }
 
+/// Every other large message is a loan, if there is room for one: the attacker may keep it all.
+constexpr bool goes_as_loan(std::uint64_t n) noexcept { return n % 2 == 1; }
+weft::task<void> send_large(weft::context& ctx, weft::endpoint to, std::uint64_t n);
+/// Receives the message with that number into `in`. \return its size
+weft::task<std::size_t> receive_large(weft::endpoint from, std::uint64_t n, bytes& in);
+
 /// The victim's side. Each ends when the peer has gone, or throws an error that says what was
 /// wrong.
 weft::task<void> serve_small(weft::context& ctx, weft::endpoint to);

@@ -117,6 +117,51 @@ task<void> call_requester(endpoint to) {
   }
 }
 
+/// Loans of several sizes, to be read in place, and views of what comes, which live for a moment.
+task<void> lend_and_view(context& ctx, endpoint to) {
+  constexpr at_most longest{longest_echo};
+  for (unsigned round = 0; round != 4; ++round) {
+    scope all;
+    std::vector<lent<std::byte>> views;
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{100}, std::size_t{5000}, longest_echo}) {
+      all.start(as_result(within(timeout, to.recv_loan<std::byte>(any_tag, longest))),
+                [&](result<lent<std::byte>> got) {
+                  if (got) views.push_back(std::move(got.value()));
+                });
+      try {
+        loan<std::byte> made = ctx.make_loan<std::byte>(size);
+        if (size != 0) std::memset(made.data(), static_cast<int>(round), size);
+        all.start(as_result(within(timeout, to.send_loan(tag_service, std::move(made)))));
+      } catch (const error& e) {
+        if (e.kind() != errc::out_of_memory) throw;  // peers keep all that there is
+      }
+    }
+    co_await all.join();
+    std::uint64_t sum = 0;
+    for (const auto& view : views)
+      for (const std::byte b : view) sum += static_cast<std::uint64_t>(b);
+    co_await sleep_for(std::chrono::microseconds(100 + sum % 100));
+  }
+}
+
+template <class T>
+task<void> take_values(subscriber<T>& from) {
+  while (auto next = co_await from.next()) static_cast<void>(next->value());
+}
+
+/// Subscribes to what the requester may publish; long values, too.
+task<void> subscribe_to_requester(context& ctx, endpoint to) {
+  constexpr auto patience = 60ms;
+  const std::string name(name_of_topic);
+  subscriber<std::uint64_t> all(ctx, to, name, {.policy = when_full::block, .depth = 8});
+  subscriber<std::string> newest(ctx, to, name, {.depth = 4, .limit = {10'000}});
+  scope both;
+  both.start(as_result(within(patience, take_values(all))));
+  both.start(as_result(within(patience, take_values(newest))));
+  co_await both.join();
+}
+
 task<void> echo_call(call c) {
   bytes in(std::min<std::size_t>(c.size(), 20'000));
   co_await within(timeout, c.recv(in));
@@ -141,8 +186,20 @@ task<void> serve(context& ctx, endpoint who, std::string private_data) {
   if (private_data == "stream") co_await pipes(who);
   if (private_data == "rights") co_await lend(ctx, who);
   if (private_data == "call") co_await call_requester(who);
+  if (private_data == "loans") co_await lend_and_view(ctx, who);
+  if (private_data == "topics") co_await subscribe_to_requester(ctx, who);
   if (private_data == "ignore") co_await who.closed();
   who.close();
+}
+
+/// Into memory, or in place: a view that lives until the next one.
+task<result<received>> receive_or_view(context& ctx, bytes& in, lent<std::byte>& view, bool views) {
+  constexpr tag_mask anything{0, tag_honest};
+  if (!views) co_return co_await as_result(ctx.recv(in, anything));
+  auto seen = co_await as_result(ctx.recv_loan<std::byte>(anything, at_most{in.size()}));
+  if (!seen) co_return seen.failure();
+  view = std::move(seen.value());
+  co_return view.about();
 }
 
 }  // namespace
@@ -165,11 +222,12 @@ task<void> serve_requester(context& ctx, endpoint who, std::string private_data)
   static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(private_data))));
 }
 
-task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbered_source,
-                                std::uint64_t& numbered) {
+task<void> receive_from_anybody(context& ctx, std::size_t size, bool views,
+                                peer_id& numbered_source, std::uint64_t& numbered) {
   bytes in(size);
+  lent<std::byte> view;
   for (;;) {
-    auto result = co_await as_result(ctx.recv(in, {0, tag_honest}));
+    auto result = co_await receive_or_view(ctx, in, view, views);
     if (result.code() == errc::stopped || result.code() == errc::closed) co_return;
     if (!result) continue;
     const received& got = result.value();

@@ -58,6 +58,7 @@ weft::options common_options(const settings& s) {
   o.transports = transports_named(s.transport);
   o.tcp_interfaces = {"lo"};
   o.unexpected_budget = unexpected_budget;
+  o.loan_budget = loan_budget;
   // Five processes, and mostly fewer cores.
   o.spin = std::chrono::microseconds(20);
   o.processes_per_host = 5;

@@ -38,6 +38,7 @@ weft::options common_options(const settings& s);
 /// The budget for unexpected messages: small, but more than the contexts of a seed are granted when
 /// they connect.
 inline constexpr std::size_t unexpected_budget = std::size_t{4} << 20;
+inline constexpr std::size_t loan_budget = std::size_t{4} << 20;
 
 // Tags. The victim receives messages without the first bit from any source. Messages with the first
 // bit and without the second stay in the unexpected queue until they are cleared away. Honest peers

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "api/core/core.hpp"
 #include "gauge.hpp"
 #include "honest.hpp"
 #include "runtime/descriptors/fd.hpp"
@@ -36,18 +38,22 @@ class house {
     board_.roster_listener.set(membership(ctx_).open("unix://" + name + "-join"));
     board_.ready.store(1, std::memory_order_release);
     const std::vector<handler> handlers = handlers_for_all(ctx_);
+    // All of it exists from now on, so that no seed makes any.
+    static_cast<void>(ctx_.make_loan<std::byte>(loan_budget));
     scope all;
     all.start(welcome(near, all));
     all.start(welcome(far, all));
     all.start(clear_away());
     if (plant_ == "stall") all.start(stall());
     all.start(listen_to(open));
+    all.start(publish());
     // Of several sizes: longer messages are truncated.
     for (const std::size_t size : {8u, 100u, 4000u, 100'000u, 500'000u})
-      all.start(honest(receive_from_anybody(ctx_, size, numbered_source_, numbered_)));
+      all.start(honest(receive_from_anybody(ctx_, size, size > 4000, numbered_source_, numbered_)));
     while (board_.please_end != 2) co_await sleep_for(1ms);
     all.request_stop();
     co_await all.join();
+    co_await loans_return();
   }
 
  private:
@@ -101,6 +107,28 @@ class house {
       co_await sleep_for(100ms);
       std::this_thread::sleep_for(200ms);
     }
+  }
+
+  /// For subscribers that are not trusted: none of them can block it.
+  task<void> publish() {
+    publisher<std::uint64_t> out(ctx_, name_of_topic, {.history = 8, .may_be_blocked = false});
+    for (std::uint64_t n = 1;; ++n) {
+      co_await out.publish(n);
+      co_await sleep_for(1ms);
+    }
+  }
+
+  /// All peers have gone, or will, and none keeps a block.
+  task<void> loans_return() {
+    detail::core& lane = detail::core_of(ctx_);
+    for (auto left = 10'000; left != 0; --left) {
+      {
+        const runtime::engine::holder hold(lane.engine());
+        if (lane.loans().is_whole()) co_return;
+      }
+      co_await sleep_for(1ms);
+    }
+    throw std::runtime_error("a loan has not come back");
   }
 
   static task<void> listen_to(region& open) {

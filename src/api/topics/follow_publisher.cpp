@@ -2,6 +2,7 @@
 // The subscriber's side of a subscription: serve_subscriber.cpp has a drawing of the exchange.
 #include <algorithm>
 
+#include <weft/coro/as_result.hpp>
 #include <weft/coro/scope.hpp>
 
 #include "api/topics/messages.hpp"
@@ -18,18 +19,38 @@ task<void> ask_for_values(subscription& s, subscribed& from) {
   co_await from.publisher.call<void>(subscribe_call, asks);
 }
 
+void take_value(subscription& s, const subscribed_ptr& from, lent<std::byte> value) noexcept {
+  try {
+    s.put(from, std::move(value));
+  } catch (const error& e) {
+    s.fail(e);
+  } catch (const std::exception& e) {
+    s.fail(error(errc::out_of_memory, e.what()));
+  }
+}
+
+/// Until the publisher's last message, also when one before it is not to be used: else values that
+/// are on their way would stay, and a publisher that waits for this subscriber would do so for
+/// ever.
 task<void> receive_values(subscription& s, subscribed_ptr from) {
   const tag t = tag_to_caller(from->number);
+  // A reason is no value.
+  const at_most longest{std::max(s.limit.bytes, longest_topic_request)};
   for (;;) {
-    lent<std::byte> next = co_await receive_from(from->publisher, t, s.limit);
-    const std::uint64_t word = next.about().immediate;
+    auto next = co_await as_result(receive_from(from->publisher, t, longest));
+    if (!next) {
+      if (next.code() != errc::truncated) throw error(next.failure());
+      s.fail(s.too_long());
+      continue;
+    }
+    const std::uint64_t word = next.value().about().immediate;
     if (word != values_end && word != values_refused) {
-      s.put(from, std::move(next));
+      take_value(s, from, std::move(next.value()));
       continue;
     }
     if (word == values_refused)
-      from->refusal.assign(reinterpret_cast<const char*>(next.data()),
-                           std::min(next.size(), longest_topic_request));
+      from->refusal.assign(reinterpret_cast<const char*>(next.value().data()),
+                           std::min(next.value().size(), longest_topic_request));
     from->ended = true;
     from->news.set();
     co_return;

@@ -67,6 +67,8 @@ void subscription::add(const subscribed_ptr& from) {
 void subscription::put(const subscribed_ptr& from, lent<std::byte> value) {
   const std::uint64_t number = value.about().immediate;
   const std::lock_guard lock(mutex_);
+  if (failure_) return;
+  if (value.size() > limit.bytes) throw too_long();
   if (number <= from->last)
     throw error(errc::protocol_error, "a publisher has numbered its values out of order");
   if (from->received - from->taken >= topic_window(request.depth))
@@ -87,16 +89,34 @@ std::uint64_t subscription::word_for(subscribed& to) noexcept {
   return to.known = to.taken;
 }
 
+error subscription::too_long() const {
+  return {errc::truncated,
+          fmt::format("a value of the topic {} is longer than the subscription accepts, {} bytes; "
+                      "pass a larger subscription_options::limit",
+                      request.topic, limit.bytes)};
+}
+
+void subscription::fail(const error& why) noexcept {
+  const std::lock_guard lock(mutex_);
+  end_by(why);
+}
+
+/// All publishers are to hear it.
+void subscription::end_by(const error& why) noexcept {
+  if (failure_) return;
+  failure_ = why;
+  for (const auto& each : publishers_) each->news.set();
+  readers_.wake();
+}
+
 /// A loss of one publisher leaves the others; anything else ends the subscription.
 void subscription::ended(const subscribed_ptr& from, const error* failure) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase(publishers_, from);
-  if (failure && is_loss(failure->kind())) {
+  if (failure && is_loss(failure->kind()))
     loss_ = *failure;
-  } else if (failure && !failure_) {
-    failure_ = *failure;
-    for (const auto& each : publishers_) each->news.set();
-  }
+  else if (failure)
+    end_by(*failure);
   readers_.wake();
 }
 

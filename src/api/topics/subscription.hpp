@@ -66,8 +66,12 @@ class subscription {
   // --- its publishers ---------------------------------------------------------------------------
 
   void add(const subscribed_ptr& from);
-  /// \throws weft::error (protocol_error) for what no correct publisher sends
+  /// After `fail` it is dropped.
+  /// \throws weft::error (protocol_error) for what no correct publisher sends; (truncated)
   void put(const subscribed_ptr& from, lent<std::byte> value);
+  error too_long() const;  ///< of a value
+  /// It ends, behind what has come, and its publishers hear that it wants no more.
+  void fail(const error& why) noexcept;
   /// The next word for the publisher; 0: `news` tells when there is one.
   std::uint64_t word_for(subscribed& to) noexcept;
   /// \param failure null: it has ended well
@@ -76,6 +80,8 @@ class subscription {
   void found_all(const error* why) noexcept;
 
  private:
+  void end_by(const error& why) noexcept;
+
   struct waiting {
     arrival value;
     subscribed_ptr from;

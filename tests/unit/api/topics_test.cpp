@@ -188,6 +188,42 @@ TEST_CASE("topics: a publisher that sends what cannot be ends its subscription")
   with_liar(honest, liar);
 }
 
+TEST_CASE("topics: a subscriber that a value is too long for leaves, and blocks no more") {
+  const auto publishes = [](context& c, endpoint other) -> task<void> {
+    publisher<std::string> out(c, "texts");
+    while (out.info().subscribers.empty()) co_await sleep_for(100us);
+    const std::string text(1000, 'x');
+    for (int i = 0; i != 20; ++i) co_await out.publish(text);
+    while (!out.info().subscribers.empty()) co_await sleep_for(100us);
+    co_await other.send_value(topic_said, 0);
+  };
+  const auto takes = [](context& c, endpoint other) -> task<void> {
+    subscriber<std::string> in(c, other, "texts",
+                               {.policy = when_full::block, .depth = 4, .limit = {100}});
+    for (int i = 0; i != 2; ++i) {
+      const auto next = co_await as_result(in.next());
+      expect(next.code() == errc::truncated, "a value is too long");
+    }
+    co_await other.recv_value<int>(topic_said);
+    expect(in.counts().publishers == 0, "the subscription has ended");
+  };
+  with_liar(publishes, takes);
+}
+
+TEST_CASE("topics: why a subscriber is refused comes whole, however short its values are") {
+  const auto publishes = [](context& c, endpoint other) -> task<void> {
+    publisher<std::string> out(c, "texts");
+    co_await other.recv_value<int>(topic_said);
+  };
+  const auto takes = [](context& c, endpoint other) -> task<void> {
+    subscriber<int> in(c, other, "texts", {.limit = {sizeof(int)}});
+    const auto next = co_await as_result(in.next());
+    expect(next.code() == errc::refused, "the types are not the same");
+    co_await other.send_value(topic_said, 0);
+  };
+  with_liar(publishes, takes);
+}
+
 TEST_CASE("topics: a program without topics and handlers is asked, and its first handler awaited") {
   static constexpr am later{5};
   const auto honest = [](context& c, endpoint other) -> task<void> {
