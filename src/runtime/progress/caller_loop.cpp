@@ -106,19 +106,20 @@ void caller_loop::go_away() noexcept {
 
 void caller_loop::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
-  if (core_.trace.on()) [[unlikely]]
-    complete_in_tree();
-  std::uint32_t completed = 0;
-  for (; operation* op = completing_.pop(); ++completed) op->complete();
-  core_.phase.note_stretches(std::max(completed, 1U));
+  if (core_.trace.on() || core_.phase.is_measured()) [[unlikely]]
+    complete_counted();
+  while (operation* op = completing_.pop()) op->complete();
   leadership_.notify_followers();
 }
 
-[[gnu::noinline, gnu::cold]] void caller_loop::complete_in_tree() noexcept {
-  while (operation* op = completing_.pop()) {
+/// The same for the trace, and for the length of the phase.
+[[gnu::noinline, gnu::cold]] void caller_loop::complete_counted() noexcept {
+  std::uint32_t completed = 0;
+  for (; operation* op = completing_.pop(); ++completed) {
     const runtime::step resuming(core_.trace.tree(), "resume");
     op->complete();
   }
+  core_.phase.note_stretches(std::max(completed, 1U));
 }
 
 /// Work that is too expensive for every pass: timers, peers that may have no polling thread,

@@ -23,6 +23,8 @@ class compute_phase {
   void begin() noexcept;
   /// The caller polls again.
   void end() noexcept;
+  /// Whether the length of this phase will tell how long the next ones are.
+  bool is_measured() const noexcept { return predictor_.has_begun(); }
   /// In this phase so many coroutines have run, one after the other. The thread inside run().
   void note_stretches(std::uint32_t n) noexcept { stretches_ = n; }
   /// There is new work that needs a polling thread: the caller computes, or sleeps.
