@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/progress/caller_loop.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace weft::runtime {
@@ -106,20 +105,19 @@ void caller_loop::go_away() noexcept {
 
 void caller_loop::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
-  if (core_.trace.on() || core_.phase.is_measured()) [[unlikely]]
-    complete_counted();
-  while (operation* op = completing_.pop()) op->complete();
+  if (core_.trace.on()) [[unlikely]]
+    complete_in_tree();
+  std::uint32_t completed = 0;
+  for (; operation* op = completing_.pop(); ++completed) op->complete();
+  core_.phase.note_stretches(completed);
   leadership_.notify_followers();
 }
 
-/// The same for the trace, and for the length of the phase.
-[[gnu::noinline, gnu::cold]] void caller_loop::complete_counted() noexcept {
-  std::uint32_t completed = 0;
-  for (; operation* op = completing_.pop(); ++completed) {
+[[gnu::noinline, gnu::cold]] void caller_loop::complete_in_tree() noexcept {
+  while (operation* op = completing_.pop()) {
     const runtime::step resuming(core_.trace.tree(), "resume");
     op->complete();
   }
-  core_.phase.note_stretches(std::max(completed, 1U));
 }
 
 /// Work that is too expensive for every pass: timers, peers that may have no polling thread,

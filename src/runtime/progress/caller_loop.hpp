@@ -44,7 +44,7 @@ class caller_loop {
   void go_away() noexcept;
   bool awaits_nothing() noexcept;
   void complete_all(operation_list batch) noexcept;
-  void complete_counted() noexcept;
+  void complete_in_tree() noexcept;
   void poll_slow_sources() noexcept;
   void sleep() noexcept;
   void busy_again() noexcept { waits_.reset(); }

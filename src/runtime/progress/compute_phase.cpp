@@ -47,11 +47,13 @@ void compute_phase::begin() noexcept {
 
 void compute_phase::predicted_begins() noexcept {
   if (!core_.leads_here() && !core_.caller.by_calls) return;
-  stretches_ = 1;
+  stretches_ = 0;
   predictor_.begin(own_time(core_));
 }
 
-void compute_phase::predicted_ends() noexcept { predictor_.end(own_time(core_), stretches_); }
+void compute_phase::predicted_ends() noexcept {
+  predictor_.end(own_time(core_), std::max(stretches_, 1U));
+}
 
 bool compute_phase::may_be_short() const noexcept {
   return !core_.caller.by_calls && !predictor_.predicts_long() &&

@@ -23,8 +23,6 @@ class compute_phase {
   void begin() noexcept;
   /// The caller polls again.
   void end() noexcept;
-  /// Whether the length of this phase will tell how long the next ones are.
-  bool is_measured() const noexcept { return predictor_.has_begun(); }
   /// In this phase so many coroutines have run, one after the other. The thread inside run().
   void note_stretches(std::uint32_t n) noexcept { stretches_ = n; }
   /// There is new work that needs a polling thread: the caller computes, or sleeps.
@@ -83,7 +81,7 @@ class compute_phase {
 
   progress_core& core_;
   idle_predictor predictor_;  // of the next phase
-  std::uint32_t stretches_ = 1;
+  std::uint32_t stretches_ = 0;
   bool needed_lately_ = false;  // the caller rang because no thread polled by itself
   bool listens_ = false;        // the progress thread sleeps, and every message rings for it
   std::atomic<bool> ticks_{false};
