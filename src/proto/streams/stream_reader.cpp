@@ -334,7 +334,7 @@ void stream_reader::tell() noexcept {
 }
 
 void stream_reader::leave() noexcept {
-  if (std::exchange(left_, true)) return;
+  if (left_.exchange(true)) return;
   if (reading_) give_back(errc::closed);
   staged_begin_ = staged_end_ = 0;
   tell();

@@ -2,6 +2,7 @@
 // The half of a stream that reads.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -68,7 +69,7 @@ class stream_reader final : public executor {
   /// A sentence about the status; null: the reason is this end's close, or the peer's end, which
   /// the messenger explains.
   const char* cause() const noexcept {
-    return at_end() ? "the peer has finished, and all of it was read" : cause_;
+    return at_end() ? "the peer has finished, and all of it was read" : cause_.load();
   }
   std::uint64_t handed_out() const noexcept { return handed_out_ - ahead_.size(); }
 
@@ -124,11 +125,12 @@ class stream_reader final : public executor {
   std::uint64_t came_ = 0;          // units of all messages so far
   std::uint64_t staged_units_ = 0;  // of these, those of the message in staging
   std::uint64_t allowed_ = 0;       // units that the peer was allowed
-  bool ended_ = false;              // the end was read
-  bool left_ = false;
+  // Written with the progress lock held; an operation that has ended explains itself without it.
+  std::atomic<bool> ended_{false};  // the end was read
+  std::atomic<bool> left_{false};
   bool discarding_later_ = false;
   errc failure_ = errc::ok;
-  const char* cause_ = nullptr;
+  std::atomic<const char*> cause_{nullptr};  // as ended_
 
   stream_allowance news_;
   std::optional<send_operation> telling_;

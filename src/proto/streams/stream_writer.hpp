@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <optional>
 
 #include <weft/operations/streams.hpp>
@@ -98,7 +99,8 @@ class stream_writer final : public executor {
   bool end_in_flight_ = false;
   bool end_said_ = false;
   errc failure_ = errc::ok;
-  const char* cause_ = nullptr;
+  std::atomic<const char*> cause_{
+      nullptr};  // an operation that has ended reads it without the lock
 };
 
 }  // namespace weft::proto
