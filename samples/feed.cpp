@@ -60,8 +60,8 @@ std::size_t subscribers_of(const publisher<quote>& quotes, const publisher<book>
 task<void> publish(context& ctx, settings s) {
   publisher<quote> quotes(ctx, "quotes", {.history = 100});
   publisher<book> books(ctx, "books", {.history = 1});
-  scope doors;
   listener door = co_await ctx.listen(s.at);
+  scope doors;
   say("publishing at " + door.address());
   doors.start(door.accept_all());  // peers that connect subscribe by themselves
   while (subscribers_of(quotes, books) < s.subscribers)

@@ -41,11 +41,11 @@ class listener {
 
   task<connection_request> next();  ///< waits for a connection request
   task<endpoint> accept();          ///< waits for a connection request and accepts it
-  /// Accepts all peers until the listener closes. A service starts it beside its work: handlers and
-  /// topics answer each peer that it lets in. A request whose peer has gone is passed over.
+  /// Accepts all peers until the listener closes, which stays where it is until then. A service
+  /// starts it beside its work: handlers and topics answer each peer that it lets in. A request
+  /// whose peer has gone is passed over.
   ///
-  ///     scope doors;
-  ///     doors.start(door.accept_all());
+  ///     doors.start(door.accept_all());  // in a scope that was made after `door`
   ///
   /// \param each what is run for each peer, as a task of its own; none: nothing. At the end all are
   ///             awaited

@@ -32,9 +32,9 @@ class reconnecting_endpoint {
   /// Connects nothing yet.
   /// \param ctx     the context, or lane, that connects
   /// \param address as for context::connect
-  /// \param policy  for connecting, and for idempotent calls; the default tries more often
-  ///        than that of with_retry,
-  ///        and also where nothing listens yet
+  /// \param policy  for connecting, and for idempotent calls;
+  ///        the default tries more often than that of with_retry, and also where nothing listens
+  ///        yet
   /// \param private_data as for context::connect
   reconnecting_endpoint(context& ctx, std::string address,
                         retry_policy policy = {.attempts = 20,

@@ -22,20 +22,12 @@
 #include <string>
 
 #include "loan_parts.hpp"
+#include "private_fences.hpp"
 #include "scenario.hpp"
 
 #include "proto/loans/loan_pool.cpp"
 #include "proto/loans/loan_send.cpp"
 #include "runtime/lock/progress_lock.cpp"
-
-namespace weft::runtime {
-bool join_private_fences() noexcept { return true; }
-bool private_fence() noexcept {
-  interleave::point();
-  interleave::fence_all();
-  return true;
-}
-}  // namespace weft::runtime
 
 namespace weft::proto {
 

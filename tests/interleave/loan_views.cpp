@@ -22,19 +22,11 @@
 #include <memory>
 
 #include "loan_parts.hpp"
+#include "private_fences.hpp"
 #include "scenario.hpp"
 
 #include "proto/loans/lent_source.cpp"
 #include "runtime/lock/progress_lock.cpp"
-
-namespace weft::runtime {
-bool join_private_fences() noexcept { return true; }
-bool private_fence() noexcept {
-  interleave::point();
-  interleave::fence_all();
-  return true;
-}
-}  // namespace weft::runtime
 
 namespace {
 

@@ -15,17 +15,9 @@
 
 #include <memory>
 
+#include "private_fences.hpp"
 #include "runtime/lock/progress_lock.cpp"
 #include "scenario.hpp"
-
-namespace weft::runtime {
-bool join_private_fences() noexcept { return true; }
-bool private_fence() noexcept {
-  interleave::point();
-  interleave::fence_all();
-  return true;
-}
-}  // namespace weft::runtime
 
 namespace {
 

@@ -99,8 +99,8 @@ class stream_writer final : public executor {
   bool end_in_flight_ = false;
   bool end_said_ = false;
   errc failure_ = errc::ok;
-  std::atomic<const char*> cause_{
-      nullptr};  // an operation that has ended reads it without the lock
+  // An operation that has ended reads it without the progress lock.
+  std::atomic<const char*> cause_{nullptr};
 };
 
 }  // namespace weft::proto

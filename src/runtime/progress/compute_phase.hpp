@@ -54,7 +54,7 @@ class compute_phase {
   /// Whether the progress thread, when it sees a phase for the first time, had better look again
   /// than take over: the phase is probably short, and nothing in it is the progress thread's alone.
   bool may_be_short() const noexcept;
-  /// Whether that is so, or was since the last call: for the progress thread.
+  /// Whether the progress thread is needed, or was since the last call: for that thread.
   bool has_needed_progress_thread() noexcept {
     return std::exchange(needed_lately_, false) || needs_progress_thread();
   }

@@ -79,17 +79,17 @@ TEST_CASE("accept_all: each peer gets a task, which is awaited") {
   context host(only_shm());
   context guest(only_shm());
   const std::string at = fresh_address();
-  int served = 0;
+  event served;
   const auto greet = [&served](endpoint peer) -> task<void> {
     const int name = co_await peer.recv_value<int>(tag{1});
     co_await peer.send_value(tag{2}, name + 1);
-    ++served;
+    served.set();
   };
   const auto serve = [&]() -> task<void> {
     listener door = co_await host.listen(at);
     scope doors;
     doors.start(door.accept_all(greet));
-    while (served == 0) co_await sleep_for(100us);
+    co_await served.wait();
     door.close();
     co_await doors.join();
   };

@@ -32,7 +32,7 @@ concept request = requires(const R& r, typename R::operation_type& op) {
 /// An operation with a member `heed_deadline(const task_environment&)` learns of the deadline of
 /// the coroutine that awaits it, before `start`.
 ///
-/// An operation that often ends as it starts says so before it is told of stops, which costs locked
+/// An operation that often ends as it starts can do so before it heeds stops, which costs locked
 /// instructions:
 ///   bool try_start() noexcept        true: it has ended, as by start; false: nothing has happened
 ///
