@@ -266,6 +266,43 @@ TEST_CASE("topics: names, numbers of handlers and options are checked") {
   CHECK(std::string(to_string(when_full::block)) == "block");
 }
 
+TEST_CASE("topics: a deadline says what was waited for") {
+  const auto says = [](const error& why, const std::string& text) {
+    expect(why.kind() == errc::timed_out, "a deadline");
+    expect(std::string(why.what()).find(text) != std::string::npos, text + ": " + why.what());
+  };
+  const auto honest = [says](context& c, endpoint other) -> task<void> {
+    publisher<int> out(c, "numbers");
+    while (out.info().subscribers.empty()) co_await sleep_for(100us);
+    const int value = 5;
+    auto full = co_await as_result(within(20ms, out.publish(value)));
+    while (full) {
+      auto next = co_await as_result(within(20ms, out.publish(value)));
+      full = std::move(next);
+    }
+    says(full.failure(), "topic numbers: a subscriber with when_full::block takes no more");
+    co_await other.send_value(topic_said, 0);
+    co_await other.recv_value<int>(topic_said);
+  };
+  const auto asks = [says](context& c, endpoint other) -> task<void> {
+    subscriber<int> nothing(c, other, "nombers");
+    const auto none = co_await as_result(within(20ms, nothing.next()));
+    says(none.failure(), "topic nombers: no value has come from 1 process");
+    subscriber<int> in(c, other, "numbers", {.policy = when_full::block, .depth = 4});
+    co_await other.recv_value<int>(topic_said);
+    co_await in.next();
+    for (bool more = true; more;) {
+      const auto next = co_await as_result(within(20ms, in.next()));
+      more = next.code() == errc::ok;
+      if (!more) says(next.failure(), "topic numbers: no further value has come");
+    }
+    const auto slow = co_await as_result(within(20ms, other.call<void>(am{7})));
+    says(slow.failure(), "no reply had come when the call was stopped");
+    co_await other.send_value(topic_said, 0);
+  };
+  with_liar(honest, asks);
+}
+
 TEST_CASE("topics: a loop that only publishes ends at its deadline") {
   const auto publish_on = [](publisher<int>& out) -> task<void> {
     for (int i = 0;; ++i) co_await out.publish(i);
