@@ -125,6 +125,11 @@ struct options {
   /// machines and networks.
   std::chrono::seconds peer_timeout{10};
 
+  /// How long a context waits for the other ranks of its job, where nothing but the environment
+  /// tells of them (docs/hosts.md): for rank 0 to listen, and there for all others. Whole seconds,
+  /// 1 or more.
+  std::chrono::seconds start_timeout{300};
+
   /// How long a stopped operation waits for its peer. A stop (a deadline, a stop token) in the
   /// middle of a message is a question to the peer, which may have taken the message already, or to
   /// its device, which may be writing. A peer that leaves it open for so long is lost, and the

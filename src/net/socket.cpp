@@ -18,6 +18,8 @@ unique_fd tcp_socket(int family) noexcept {
 unique_fd listen_on(const address& at, takes what, int backlog) noexcept {
   unique_fd fd = tcp_socket(at.family());
   if (!fd) return fd;
+  // A port is free again at once when its listener has ended.
+  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (at.is_v6()) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, what == takes::its_family);
   if (::bind(fd.get(), at.get(), at.size()) == 0 && ::listen(fd.get(), backlog) == 0) return fd;
   const int fault = errno;

@@ -89,15 +89,25 @@ if [ $code = 0 ] || [ $code = 124 ]; then
   exit 1
 fi
 
-# Without PMIx each process would take itself for the only one.
+# Without PMIx the ranks meet at rank 0, if they have a key in common.
 for kind in none pmi2; do
   if job --mpi=$kind -n 2 hello >$kind.txt 2>&1; then
     echo "processes that srun --mpi=$kind started should have said that they do not know each other"
     exit 1
   fi
   cat $kind.txt
-  [ "$(grep -c "srun started this process as one of 2 and without PMIx (--mpi=$kind)" $kind.txt)" = 2 ]
+  [ "$(grep -c "of 2 (started by Slurm) needs a job key" $kind.txt)" = 2 ]
   [ "$(grep -c "use srun --mpi=pmix" $kind.txt)" = 2 ]
 done
+export WEFT_JOB_KEY=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
+same_as_alone job --mpi=none
+job --mpi=none -n 2 weft-info >info.txt
+grep -q "Slurm  *> rank 1 of 2, rank 0 at one:" info.txt || { cat info.txt; exit 1; }
 job --mpi=none -n 1 hello | grep -q "hello from rank 0"
 job --mpi=none -n 2 env -u SLURM_STEP_NUM_TASKS hello | grep -c "hello from rank 0" | grep -qx 2
+
+# The sample's batch file, as it stands.
+unset WEFT_JOB_KEY
+sed "s/^srun /&--mpi=none /" "$SAMPLES/hosts/heat.sbatch" | PICTURE=$picture sbatch --wait --output batch.txt --chdir "$PWD" || { cat batch.txt; exit 1; }
+cat batch.txt
+cmp alone.pgm heat.pgm

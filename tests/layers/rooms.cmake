@@ -47,7 +47,8 @@ set(wireup
   "tcp: base sockets auth loop"
   "channel: base sockets auth loop tcp"
   "manager: base sockets auth loop tcp channel"
-  "job: base sockets auth loop manager")
+  "job: base sockets auth loop manager"
+  "bootstrap: base sockets auth loop tcp job")
 set(api
   "versions:"
   "options:"

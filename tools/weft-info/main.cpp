@@ -24,6 +24,7 @@
 #include "measure.hpp"
 #include "runtime/descriptors/inherited_state.hpp"
 #include "sizes.hpp"
+#include "starters.hpp"
 #include "topics.hpp"
 #include "variables.hpp"
 #include "versions.hpp"
@@ -53,7 +54,8 @@ ordered_json machine() {
   return all;
 }
 
-void show(const ordered_json& report, bool experiments) {
+/// All but the context, which may wait for other ranks.
+void show_surroundings(const ordered_json& report, bool experiments) {
   fmt::print("{}\n", info::build_text());
   for (const auto& part : report["parts"])
     if (!part["built_in"].get<bool>())
@@ -66,6 +68,11 @@ void show(const ordered_json& report, bool experiments) {
     if (const auto hint = f["hint"].get<std::string>(); !hint.empty())
       fmt::print("  {:<16}  > {}\n", "", hint);
   }
+  info::show_starters(report["starters"]);
+  std::fflush(stdout);
+}
+
+void show_context(const ordered_json& report) {
   fmt::print("\na context here\n");
   for (const auto& line : report["context"]) fmt::print("  {}\n", line.get<std::string>());
 }
@@ -228,6 +235,8 @@ int answer(const request& wanted) {
   report["parts"] = info::parts();
   report.update(info::variables(now));
   report["machine"] = machine();
+  report["starters"] = info::starters();
+  if (!wanted.as_json) show_surroundings(report, wanted.experiments);
   // If no context can be made, the missing features are still of interest.
   int status = 0;
   try {
@@ -236,7 +245,7 @@ int answer(const request& wanted) {
     report["context"] = lines_of(fmt::format("cannot be made: {}", e.what()));
     status = 1;
   }
-  wanted.as_json ? fmt::print("{}\n", report.dump(2)) : show(report, wanted.experiments);
+  wanted.as_json ? fmt::print("{}\n", report.dump(2)) : show_context(report);
   return status;
 }
 

@@ -35,8 +35,8 @@ ordered_json rows(const std::vector<environment_variable>& table, const options&
 
 /// Variables with a name like weft's that weft does not have: probably misspelt.
 ordered_json unknown() {
-  std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE",   "WEFT_LOCAL_SIZE",
-                                   "WEFT_JOB",  "WEFT_CONFIG", "WEFT_OFI_ANNOUNCE"};
+  std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE",   "WEFT_LOCAL_SIZE",  "WEFT_JOB",
+                                   "WEFT_ROOT", "WEFT_CONFIG", "WEFT_OFI_ANNOUNCE"};
   for (const environment_variable& v : environment_variables()) known.insert(v.name);
   ordered_json all = ordered_json::array();
   for (char** one = environ; *one; ++one) {

@@ -10,6 +10,7 @@
 #include "api/core/listener_state.hpp"
 #include "runtime/descriptors/standard_descriptors.hpp"
 #include "wireup/auth/context_address.hpp"
+#include "wireup/bootstrap/launched_job.hpp"
 #include "wireup/loop/retry_on_bad_alloc.hpp"
 
 namespace weft::detail {
@@ -30,7 +31,8 @@ std::unique_ptr<wireup::job> job_of(const options& o,
   if (line) return wireup::joined_job(line);
   if (o.standalone)
     return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));
-  std::unique_ptr<wireup::job> launched = wireup::launched_job(key_of(o));
+  std::unique_ptr<wireup::job> launched =
+      wireup::launched_job({key_of(o), o.start_timeout, o.peer_timeout});
   if (launched && launched->size() > proto::most_ranks)
     throw error(errc::unsupported, fmt::format("the job has {} ranks, and can have {}",
                                                launched->size(), proto::most_ranks));

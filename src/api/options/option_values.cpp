@@ -156,6 +156,11 @@ void set_stop_timeout(options& o, const char* name, const std::string& value) {
       number<long>(name, value, 1, 86'400, "a number of seconds from 1 to 86400")};
 }
 
+void set_start_timeout(options& o, const char* name, const std::string& value) {
+  o.start_timeout = std::chrono::seconds{
+      number<long>(name, value, 1, 86'400, "a number of seconds from 1 to 86400")};
+}
+
 void set_linger(options& o, const char* name, const std::string& value) {
   constexpr std::chrono::milliseconds longest = std::chrono::hours{24};
   o.linger = std::chrono::milliseconds{

@@ -19,6 +19,7 @@ void set_eager_limit(options& o, const char* name, const std::string& value);
 void set_region_entries(options& o, const char* name, const std::string& value);
 void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);
+void set_start_timeout(options& o, const char* name, const std::string& value);
 void set_stop_timeout(options& o, const char* name, const std::string& value);
 void set_tcp_links(options& o, const char* name, const std::string& value);
 void set_lanes(options& o, const char* name, const std::string& value);

@@ -13,7 +13,7 @@ namespace {
 bool makes_sense(const frame& f, std::size_t fd_count) {
   if (f.kind == frame_kind::wireup_message) return true;
   std::uint8_t most = 0;
-  if (f.kind == frame_kind::refusal) most = static_cast<std::uint8_t>(refusal_kind::no_such_lane);
+  if (f.kind == frame_kind::refusal) most = static_cast<std::uint8_t>(refusal_kind::not_yet);
   if (f.kind == frame_kind::bye) most = static_cast<std::uint8_t>(bye_kind::no_descriptors);
   return fd_count == 0 && f.detail <= most;
 }

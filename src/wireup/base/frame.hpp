@@ -17,24 +17,29 @@ namespace weft::wireup {
 
 /// What a frame is. Numbers are part of the wire format: never reuse one.
 enum class frame_kind : std::uint8_t {
-  hello = 1,           ///< the first frame of the connecting side: its identity and its purpose
-  welcome = 2,         ///< the positive answer, with the identity of the answering side
-  refusal = 3,         ///< the negative answer, with the reason
-  wireup_message = 4,  ///< a wire-up message of the layer above; `detail` is its kind
-  bye = 5,             ///< last frame of a connection; `detail` is how the sender ends
-  invitation = 6,      ///< before all others, from the accepting side: its key
-  job_hello = 16,      ///< a rank to its launcher
-  job_welcome = 17,    ///< the launcher's answer: how many ranks there are
-  job_publish = 18,    ///< a rank tells where it listens
-  job_find = 19,       ///< a rank asks where another rank listens
-  job_found = 20,      ///< the launcher's answer to job_find
-  job_ended = 21       ///< the launcher tells that a rank ended
+  hello = 1,            ///< the first frame of the connecting side: its identity and its purpose
+  welcome = 2,          ///< the positive answer, with the identity of the answering side
+  refusal = 3,          ///< the negative answer, with the reason
+  wireup_message = 4,   ///< a wire-up message of the layer above; `detail` is its kind
+  bye = 5,              ///< last frame of a connection; `detail` is how the sender ends
+  invitation = 6,       ///< before all others, from the accepting side: its key
+  job_hello = 16,       ///< a rank to its launcher
+  job_welcome = 17,     ///< the launcher's answer: how many ranks there are
+  job_publish = 18,     ///< a rank tells where it listens
+  job_find = 19,        ///< a rank asks where another rank listens
+  job_found = 20,       ///< the launcher's answer to job_find
+  job_ended = 21,       ///< the launcher tells that a rank ended
+  root_hello = 22,      ///< a rank to rank 0, where the ranks of the job meet
+  root_welcome = 23,    ///< rank 0: all ranks are there
+  directory_find = 24,  ///< a rank asks for a part of the directory
+  directory_part = 25   ///< rank 0: where some ranks listen
 };
 
 /// The `detail` of a refusal: what the requester can tell its user.
 enum class refusal_kind : std::uint8_t {
-  any = 0,          ///< the text of the refusal says it
-  no_such_lane = 1  ///< the context does not have the lane that was asked for
+  any = 0,           ///< the text of the refusal says it
+  no_such_lane = 1,  ///< the context does not have the lane that was asked for
+  not_yet = 2        ///< another job is there, which is about to end: try again
 };
 
 /// The `detail` of a bye.

@@ -52,14 +52,6 @@ class job {
   virtual void on_end(std::function<void(peer_id rank, bool died)> ended) = 0;
 };
 
-/// The job that a launcher started this process in: `weft-run` (WEFT_JOB), else a launcher that
-/// speaks PMIx (PMIX_NAMESPACE); null: there is none. \param key the user's choice; a job of PMIx
-/// takes rank 0's key, or makes one \throws weft::error (invalid_argument) when the variables
-/// contradict each other or the rank has a context already, (unreachable) when the launcher does
-/// not answer, (unsupported) when libpmix cannot be loaded, or when srun started several processes
-/// without PMIx
-std::unique_ptr<job> launched_job(const job_key& key = {});
-
 /// A job of one, for a process that no launcher started. Others may join it.
 /// \param key the holders of this key may connect over TCP; empty: the user's choice, if any
 std::unique_ptr<job> lone_job(job_key key = {});
@@ -69,15 +61,15 @@ class coordinator_connection;
 /// its rank
 std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line);
 
-/// The job of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB.
+/// The job of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB; null: WEFT_JOB is not set.
+/// \throws weft::error (invalid_argument) when the variables contradict each other or the rank has
+/// a context already, (unreachable) when weft-run does not answer
 std::unique_ptr<job> weft_run_job();
 
 /// The job of a PMIx launcher. Asks the launcher for what it knows, and waits for rank 0 to publish
 /// the job's id and key. Null also when weft was built without PMIx.
+/// \throws weft::error (unreachable) when the launcher does not answer, (unsupported) when libpmix
+/// cannot be loaded
 std::unique_ptr<job> pmix_job(const job_key& key);
-
-/// For a process without a rank from a launcher: srun may have started several such processes.
-/// \throws weft::error (unsupported) when it did
-void refuse_srun_without_pmix();
 
 }  // namespace weft::wireup

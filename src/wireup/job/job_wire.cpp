@@ -7,31 +7,26 @@
 
 namespace weft::wireup {
 
-namespace {
-
-byte_writer preamble() {
+byte_writer preamble_of_job() {
   byte_writer out;
   out.put(wire_magic).put(wire_version).put(std::uint16_t{0});
   return out;
 }
 
-/// False if the first bytes are not those of this version.
-bool skip_preamble(byte_reader& in) {
+bool skip_preamble_of_job(byte_reader& in) {
   const bool right =
       in.get<std::uint32_t>() == wire_magic && in.get<std::uint16_t>() == wire_version;
   in.get<std::uint16_t>();
   return right;
 }
 
-}  // namespace
-
 frame encode(const job_hello& h) {
-  byte_writer out = preamble();
+  byte_writer out = preamble_of_job();
   return {frame_kind::job_hello, 0, out.put(h.job).put(std::uint32_t{h.rank}).take(), {}};
 }
 
 frame encode(const job_welcome& w) {
-  byte_writer out = preamble();
+  byte_writer out = preamble_of_job();
   return {frame_kind::job_welcome, 0, out.put(w.job).put(std::uint32_t{w.size}).take(), {}};
 }
 
@@ -59,7 +54,7 @@ frame encode(const job_ended& e) {
 
 std::optional<job_hello> decode_job_hello(const frame& f) {
   byte_reader in(f.body);
-  if (f.kind != frame_kind::job_hello || !skip_preamble(in)) return std::nullopt;
+  if (f.kind != frame_kind::job_hello || !skip_preamble_of_job(in)) return std::nullopt;
   job_hello h;
   h.job = in.get_id();
   h.rank = in.get<std::uint32_t>();
@@ -68,7 +63,7 @@ std::optional<job_hello> decode_job_hello(const frame& f) {
 
 std::optional<job_welcome> decode_job_welcome(const frame& f) {
   byte_reader in(f.body);
-  if (f.kind != frame_kind::job_welcome || !skip_preamble(in)) return std::nullopt;
+  if (f.kind != frame_kind::job_welcome || !skip_preamble_of_job(in)) return std::nullopt;
   job_welcome w;
   w.job = in.get_id();
   w.size = in.get<std::uint32_t>();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "wireup/base/byte_io.hpp"
 #include "wireup/base/frame.hpp"
 #include "wireup/base/identity.hpp"
 
@@ -30,6 +31,11 @@ struct job_ended {
   peer_id rank = no_peer;
   bool died = false;
 };
+
+/// Begins the first frames of both sides.
+byte_writer preamble_of_job();
+/// False if the first bytes are not those of this version.
+bool skip_preamble_of_job(byte_reader& in);
 
 frame encode(const job_hello& h);
 frame encode(const job_welcome& w);

@@ -137,6 +137,7 @@ void tcp_asking::open() {
 
 void tcp_asking::read_answer() {
   read(answer_, no_answer, [](tcp_asking& self) {
+    self.met_ = true;
     auto answer = decode_listener_answer(self.answer_);
     if (!answer)
       return self.fail(errc::unreachable, "what listens there is not this version of weft");
@@ -149,6 +150,7 @@ void tcp_asking::read_challenge() {
        "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), no file descriptor left "
        "(ulimit -n), or is not weft",
        [](tcp_asking& self) {
+         self.met_ = true;
          const auto made = self.prover_.answer(self.challenge_);
          if (!made)
            return self.fail(errc::unreachable, "what listens there is not this version of weft");
@@ -171,6 +173,7 @@ void tcp_asking::read_confirmation() {
 void tcp_asking::fail(errc kind, const std::string& why) {
   outcome failed;
   failed.why = {kind, fmt::format("cannot reach {}: {}", called_, why)};
+  failed.may_come = !met_;
   end(std::move(failed));
 }
 

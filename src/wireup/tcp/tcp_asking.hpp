@@ -30,6 +30,8 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
     unique_fd socket;    ///< both sides know the key; frames may follow
     admission medium{};  ///< for that socket
     failure why;
+    /// Nothing of weft has answered there: it may be about to start.
+    bool may_come = false;
   };
   using answered = std::function<void(outcome)>;
 
@@ -72,6 +74,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   asio::steady_timer pause_;
   const char* last_words_ = nullptr;  // why the other side hung up last, if it did
   int hang_ups_ = 0;
+  bool met_ = false;  // the other side has answered
   opening opening_;
   std::array<std::byte, listener_answer_size> answer_{};
   challenge challenge_{};

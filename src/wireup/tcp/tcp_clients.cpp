@@ -8,7 +8,7 @@ namespace weft::wireup {
 
 void tcp_clients::start(loop& on, unique_fd client, tcp_answering::terms terms) {
   std::erase_if(all_, [](const auto& weak) { return weak.expired(); });
-  if (all_.size() >= most) {
+  if (all_.size() >= most_) {
     const auto shown = [](const auto& weak) {
       const auto one = weak.lock();
       return one ? one->shown() : tcp_answering::standing::silent;

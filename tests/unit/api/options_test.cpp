@@ -61,6 +61,8 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
                 {"options::peer_timeout", "WEFT_PEER_TIMEOUT"});
   check_refused([](options& o) { o.stop_timeout = 0s; },
                 {"options::stop_timeout", "WEFT_STOP_TIMEOUT", "1 to 86400"});
+  check_refused([](options& o) { o.start_timeout = 0s; },
+                {"options::start_timeout", "WEFT_START_TIMEOUT", "1 to 86400"});
   check_refused([](options& o) { o.verbs_gid_index = 999; },
                 {"options::verbs_gid_index", "WEFT_VERBS_GID_INDEX"});
   check_refused([](options& o) { o.lanes = 0; }, {"options::lanes", "WEFT_LANES", "1 to 32"});

@@ -11,6 +11,7 @@
 
 #include "node.hpp"
 #include "support/catch.hpp"
+#include "wireup/bootstrap/launched_job.hpp"
 #include "wireup/job/even_hosts.hpp"
 #include "wireup/job/job.hpp"
 #include "wireup/job/job_directory.hpp"
@@ -25,8 +26,7 @@ class environment {
  public:
   environment() = default;
   ~environment() {
-    for (const char* name : {"WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_SIZE", "WEFT_JOB",
-                             "SLURM_STEP_NUM_TASKS", "SLURM_MPI_TYPE"})
+    for (const char* name : {"WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_SIZE", "WEFT_JOB"})
       ::unsetenv(name);
   }
   environment& set(const char* name, const std::string& value) {
@@ -174,18 +174,6 @@ TEST_CASE("who waits is answered when its side or the launcher goes") {
   CHECK(found.next().empty());
   one->find(0, into(found));
   CHECK(found.next().empty());
-}
-
-TEST_CASE("srun without PMIx is refused, where it started more than one process") {
-  environment e;
-  e.set("SLURM_STEP_NUM_TASKS", "1").set("SLURM_MPI_TYPE", "none");
-  CHECK_FALSE(launched_job());
-  e.set("SLURM_STEP_NUM_TASKS", "2").set("SLURM_MPI_TYPE", "pmi2");
-  CHECK_THROWS_WITH(launched_job(),
-                    weft::tests::contains("one of 2 and without PMIx (--mpi=pmi2)") &&
-                        weft::tests::contains("use srun --mpi=pmix"));
-  const job_directory directory(2);
-  CHECK(join(directory, 0, 2)->size() == 2);  // weft-run under srun
 }
 
 TEST_CASE("without a launcher there is no job; contradictions are named") {

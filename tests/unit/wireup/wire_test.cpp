@@ -5,6 +5,7 @@
 #include "hex.hpp"
 #include "support/catch.hpp"
 #include "wireup/auth/hello.hpp"
+#include "wireup/bootstrap/bootstrap_wire.hpp"
 #include "wireup/job/job_wire.hpp"
 
 namespace weft::wireup::test {
@@ -73,7 +74,8 @@ TEST_CASE(
   CHECK(parses(frame_kind::wireup_message, 255));
   CHECK(parses(frame_kind::refusal, 0));
   CHECK(parses(frame_kind::refusal, 1));
-  CHECK_FALSE(parses(frame_kind::refusal, 2));
+  CHECK(parses(frame_kind::refusal, 2));
+  CHECK_FALSE(parses(frame_kind::refusal, 3));
   CHECK_FALSE(parses(frame_kind::welcome, 1));
   CHECK(parses(frame_kind::bye, 2));
   CHECK_FALSE(parses(frame_kind::bye, 3));
@@ -191,6 +193,31 @@ TEST_CASE("what launcher and ranks say, byte by byte, and back") {
         "06000000"
         "01");
   CHECK(decode_ended(encode(job_ended{6, true}))->died);
+}
+
+TEST_CASE("what ranks and the rank 0 that they meet at say, byte by byte, and back") {
+  const frame says = encode(root_hello{5, 9, sample().job});
+  CHECK(hex(says.body) ==
+        "574546540b000000"
+        "0500000009000000"
+        "1112131415161718191a1b1c1d1e1f20");
+  const auto hello = decode_root_hello(says);
+  CHECK((hello && hello->rank == 5 && hello->size == 9 && hello->host == sample().job));
+  const frame answer = encode(root_welcome{sample().job, 9, 2, 3});
+  CHECK(hex(answer.body) ==
+        "574546540b000000"
+        "1112131415161718191a1b1c1d1e1f20"
+        "090000000200000003000000");
+  const auto welcome = decode_root_welcome(answer);
+  CHECK((welcome && welcome->size == 9 && welcome->local_size == 2 && welcome->per_host == 3));
+  CHECK(hex(encode_directory_find(16).body) == "10000000");
+  CHECK(decode_directory_find(encode_directory_find(16)) == 16);
+  const frame part = encode_directory_part({"", name, ""}, 1);
+  CHECK(hex(part.body) == "0100000002002500" + hex_of(name) + "0000");
+  const auto back = decode_directory_part(part);
+  REQUIRE(back);
+  CHECK((back->first == 1 && back->locators == std::vector<std::string>{name, ""}));
+  CHECK(is_orderly_bye(encode_orderly_bye()));
 }
 
 }  // namespace weft::wireup::test

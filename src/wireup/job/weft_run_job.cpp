@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A job whose directory is kept by weft-run.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -237,19 +238,9 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
 
 }  // namespace
 
-std::unique_ptr<job> launched_job(const job_key& key) {
-  std::unique_ptr<job> found = weft_run_job();
-  if (!found) found = pmix_job(key);
-  if (!found) refuse_srun_without_pmix();
-  return found;
-}
-
 std::unique_ptr<job> weft_run_job() {
   const char* text = std::getenv("WEFT_JOB");
-  if (text == nullptr) {
-    if (std::getenv("WEFT_RANK") != nullptr) contradiction("WEFT_RANK is set but WEFT_JOB is not");
-    return nullptr;
-  }
+  if (text == nullptr) return nullptr;
   job_facts facts;
   std::string locator;
   if (!parse_job_environment(text, locator, facts.id))

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/bootstrap/launched_job.hpp"
+
+#include <weft/error.hpp>
+
+namespace weft::wireup {
+
+std::unique_ptr<job> launched_job(const launch_terms& terms) {
+  const surroundings around = surroundings::of_process();
+  for (const starter by : starters_of(around)) {
+    if (by == starter::weft_run) return weft_run_job();
+    if (by == starter::pmix) {
+      if (auto job = pmix_job(terms.key)) return job;
+      continue;  // weft was built without it
+    }
+    const given_rank given = rank_from(by, around);
+    return given.size == 1 ? nullptr : met_job(given, terms);
+  }
+  if (around.variable("WEFT_RANK"))
+    throw error(errc::invalid_argument,
+                "WEFT_RANK is set, but neither WEFT_JOB, as weft-run sets it, nor WEFT_SIZE and "
+                "WEFT_ROOT are; start the program with weft-run, set all three, or unset WEFT_RANK "
+                "to run it alone");
+  return nullptr;
+}
+
+}  // namespace weft::wireup

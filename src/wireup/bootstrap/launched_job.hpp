@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job that this process was started in, by any of the starters.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "wireup/auth/job_key.hpp"
+#include "wireup/bootstrap/starter.hpp"
+#include "wireup/job/job.hpp"
+
+namespace weft::wireup {
+
+struct launch_terms {
+  /// The user's choice; a job of PMIx takes rank 0's key, or makes one. Ranks that meet at rank 0
+  /// need one.
+  job_key key = {};
+  /// How long the ranks that meet at rank 0 wait for each other.
+  std::chrono::seconds start_timeout{300};
+  std::chrono::seconds peer_timeout{10};  ///< as tcp_settings'
+};
+
+/// The job of the first starter that is there, in the order of `starter`; null: there is none, or
+/// one that started a single process. Blocks until the process is a rank of the job. \throws
+/// weft::error (invalid_argument) when variables contradict each other, there is no key, or the
+/// rank has a context already; (unreachable) when the starter's directory or rank 0 cannot be
+/// reached, or other ranks did not come; (unsupported) when libpmix cannot be loaded; (system)
+std::unique_ptr<job> launched_job(const launch_terms& terms = {});
+
+/// The job of ranks that meet at rank 0. \throws as launched_job
+std::unique_ptr<job> met_job(const given_rank& given, const launch_terms& terms);
+
+}  // namespace weft::wireup

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/bootstrap/rank_at_root.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <fstream>
+#include <span>
+#include <utility>
+
+#include "wireup/auth/job_key.hpp"
+#include "wireup/base/byte_io.hpp"
+#include "wireup/sockets/unix_socket.hpp"
+
+namespace weft::wireup {
+
+namespace {
+
+/// The kernel and the network namespace.
+context_id this_host() {
+  std::string text;
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::getline(boot, text);
+  struct stat network {};
+  if (::stat("/proc/self/ns/net", &network) == 0)
+    text += fmt::format(" {} {}", network.st_dev, network.st_ino);
+  const digest d = authenticate({}, {text_bytes(text)});
+  return byte_reader(std::span<const std::byte>(d).first(sizeof(context_id))).get_id();
+}
+
+/// Rank 0's own end of a connection to its book.
+class own_client final : public root_book::client {
+ public:
+  explicit own_client(std::function<void(frame)> hear) : hear_(std::move(hear)) {}
+  void send(frame f) override { hear_(std::move(f)); }
+  void close_when_sent() override {}
+  void close() override {}
+  std::string name() const override { return "the process that listens for all ranks"; }
+
+ private:
+  const std::function<void(frame)> hear_;
+};
+
+}  // namespace
+
+rank_at_root::rank_at_root(std::shared_ptr<loop> on, const given_rank& given,
+                           const launch_terms& terms)
+    : loop_(std::move(on)),
+      given_(given),
+      terms_(terms),
+      member_(
+          {given.rank, given.size, this_host()}, [this](frame f) { say(std::move(f)); },
+          [this](root_member::outcome o) { on_answer(std::move(o)); }) {}
+
+void rank_at_root::enter(unique_fd listening, entered done) {
+  done_ = std::move(done);
+  if (given_.rank != 0) return call();
+  book_.emplace(random_id(), given_.size);
+  listener_ = std::make_unique<root_listener>(
+      *loop_, std::move(listening), *book_, root_listener::terms{terms_.key, terms_.peer_timeout});
+  self_ = std::make_shared<own_client>([this](frame f) {
+    loop_->post([this, heard = std::make_shared<frame>(std::move(f))] { hear(*heard); });
+  });
+  book_->on_client(self_);
+  member_.greet();
+}
+
+void rank_at_root::call() {
+  root_caller::events to;
+  to.connected = [this] { member_.greet(); };
+  to.on_frame = [this](const frame& f) { hear(f); };
+  to.lost = [this] { on_lost(); };
+  to.failed = [this](std::string why) { finish({}, std::move(why)); };
+  caller_ = std::make_shared<root_caller>(loop_, given_.root, terms_.key, terms_.peer_timeout,
+                                          std::move(to));
+  caller_->start();
+}
+
+void rank_at_root::say(frame f) {
+  if (book_) return book_->on_frame(self_, f);
+  caller_->send(std::move(f));
+}
+
+void rank_at_root::hear(const frame& f) {
+  if (!member_.on_frame(f)) {
+    finish({}, "what rank 0 says is not of this version of weft");
+    if (caller_) caller_->close();
+    member_.stop();
+  } else if (is_orderly_bye(f) && caller_) {
+    caller_->close_when_sent();
+  }
+}
+
+void rank_at_root::on_lost() {
+  if (member_.on_lost())
+    std::fprintf(stderr, "weft: rank 0 is gone; ranks not met yet can no longer be found\n");
+}
+
+void rank_at_root::on_answer(root_member::outcome o) {
+  if (o.again && caller_) return caller_->start_again();
+  finish(o.welcome, std::move(o.why));
+}
+
+std::string rank_at_root::waits() const {
+  if (book_) return fmt::format("waits for {} of {}", book_->missing(), given_.size);
+  if (!caller_->last_failure().empty()) return caller_->last_failure();
+  return fmt::format("waits for the other ranks, as rank 0 at {} does", to_text(given_.root));
+}
+
+void rank_at_root::say_who_is_awaited(std::chrono::seconds after) const {
+  if (done_)
+    std::fprintf(stderr, "weft: rank %u, after %d s: %s\n", given_.rank,
+                 static_cast<int>(after.count()), waits().c_str());
+}
+
+/// On rank 0, its own member learns it as all others do.
+void rank_at_root::on_timeout(bool at_last) {
+  const std::string time = fmt::format("{} s", terms_.start_timeout.count());
+  if (book_) return book_->on_timeout(time);
+  if (at_last || !caller_->is_connected()) finish({}, fmt::format("after {}: {}", time, waits()));
+}
+
+void rank_at_root::leave() {
+  if (caller_) {
+    caller_->send(encode_orderly_bye());
+    caller_->close_when_sent();
+  }
+  if (listener_) listener_->close();
+  if (book_) book_->close();
+  member_.stop();
+}
+
+void rank_at_root::give_up() {
+  finish({}, "there is no memory");
+  if (caller_) caller_->close();
+  if (listener_) listener_->close();
+  if (book_) book_->close();
+  member_.stop();
+}
+
+void rank_at_root::finish(const std::optional<root_welcome>& welcome, std::string why) {
+  if (const auto done = std::exchange(done_, nullptr)) done(welcome, std::move(why));
+}
+
+}  // namespace weft::wireup

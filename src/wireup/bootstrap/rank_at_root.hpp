@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of one rank in a job that meets at rank 0.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "wireup/bootstrap/launched_job.hpp"
+#include "wireup/bootstrap/root_book.hpp"
+#include "wireup/bootstrap/root_caller.hpp"
+#include "wireup/bootstrap/root_listener.hpp"
+#include "wireup/bootstrap/root_member.hpp"
+#include "wireup/bootstrap/starter.hpp"
+
+namespace weft::wireup {
+
+/// Ties the member to rank 0: by a connection, or on rank 0 itself directly to the book, which the
+/// listener serves. Everything on the loop's thread; outlives that thread.
+class rank_at_root {
+ public:
+  /// Gets a welcome, or why there is none; called once.
+  using entered = std::function<void(std::optional<root_welcome>, std::string why)>;
+
+  rank_at_root(std::shared_ptr<loop> on, const given_rank& given, const launch_terms& terms);
+
+  /// \param listening rank 0's socket; nothing on other ranks
+  void enter(unique_fd listening, entered done);
+  /// Says on standard error who is waited for, if anyone is.
+  void say_who_is_awaited(std::chrono::seconds after) const;
+  /// The time for all ranks to come is over. \param at_last also the time for rank 0 to say so
+  void on_timeout(bool at_last);
+  root_member& member() noexcept { return member_; }
+  /// Leaves the job in good order.
+  void leave();
+  /// There was no memory to go on. May be called again.
+  void give_up();
+
+ private:
+  void call();
+  void say(frame f);
+  void hear(const frame& f);
+  void on_lost();
+  void on_answer(root_member::outcome o);
+  std::string waits() const;
+  void finish(const std::optional<root_welcome>& welcome, std::string why);
+
+  const std::shared_ptr<loop> loop_;
+  const given_rank given_;
+  const launch_terms terms_;
+  entered done_;
+  root_member member_;
+  std::shared_ptr<root_caller> caller_;  // null on rank 0
+  // Rank 0 only.
+  std::optional<root_book> book_;
+  std::unique_ptr<root_listener> listener_;
+  root_book::client_ptr self_;
+};
+
+}  // namespace weft::wireup
