@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
 
@@ -54,11 +55,12 @@ class job {
 
 /// The job that a launcher started this process in: `weft-run` (WEFT_JOB), else a launcher that
 /// speaks PMIx (PMIX_NAMESPACE); null: there is none. \param key the user's choice; a job of PMIx
-/// takes rank 0's key, or makes one \throws weft::error (invalid_argument) when the variables
-/// contradict each other or the rank has a context already, (unreachable) when the launcher does
-/// not answer, (unsupported) when libpmix cannot be loaded, or when srun started several processes
-/// without PMIx
-std::unique_ptr<job> launched_job(const job_key& key = {});
+/// takes rank 0's key, or makes one \param reports told of what happens to the launcher later
+/// \throws weft::error (invalid_argument) when the variables contradict each other or the rank has
+/// a context already, (unreachable) when the launcher does not answer, (unsupported) when libpmix
+/// cannot be loaded, or when srun started several processes without PMIx
+std::unique_ptr<job> launched_job(const job_key& key = {},
+                                  runtime::log_ptr reports = runtime::log_on_standard_error());
 
 /// A job of one, for a process that no launcher started. Others may join it.
 /// \param key the holders of this key may connect over TCP; empty: the user's choice, if any
@@ -70,11 +72,11 @@ class coordinator_connection;
 std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line);
 
 /// The job of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB.
-std::unique_ptr<job> weft_run_job();
+std::unique_ptr<job> weft_run_job(runtime::log_ptr reports = runtime::log_on_standard_error());
 
 /// The job of a PMIx launcher. Asks the launcher for what it knows, and waits for rank 0 to publish
 /// the job's id and key. Null also when weft was built without PMIx.
-std::unique_ptr<job> pmix_job(const job_key& key);
+std::unique_ptr<job> pmix_job(const job_key& key, runtime::log_ptr reports);
 
 /// For a process without a rank from a launcher: srun may have started several such processes.
 /// \throws weft::error (unsupported) when it did
