@@ -15,6 +15,7 @@
 #include <weft/detail/options_fwd.hpp>
 #include <weft/dump_on.hpp>
 #include <weft/eager_operation.hpp>
+#include <weft/log.hpp>
 #include <weft/poll_policy.hpp>
 #include <weft/progress_mode.hpp>
 #include <weft/registration_cache.hpp>
@@ -165,6 +166,9 @@ struct options {
 
   /// The signal for which the context prints what it waits for.
   dump_on dump = dump_on::automatic;
+
+  /// What the context reports to people beside the errors of operations, and where to.
+  log_settings log;
 
   /// Settings for measurements and for the repetition of experiments. Any version may change them.
   struct experiments {

@@ -19,8 +19,6 @@ home home_of(core& c) noexcept;
 /// \throws weft::error (invalid_argument) in a child of the process that made the context
 void refuse_child(const core& c);
 
-[[noreturn]] void spawned_task_failed(const std::exception_ptr& failure) noexcept;
-
 }  // namespace detail
 
 /// Runs a task, or another awaitable, to its end on this thread, together with all other coroutines
@@ -52,10 +50,10 @@ awaited_t<X> sync_wait(context& ctx, X x) {
 /// the task, also on a pool. A task that waits for something else delays the destructor.
 /// \param ctx the context whose `run` runs it
 /// \param x   the task; taken over
-/// \param on_failure called with the task's exception, on the task's thread; the default ends the
-///        program
-void spawn(context& ctx, task<void> x,
-           std::function<void(std::exception_ptr)> on_failure = detail::spawned_task_failed);
+/// \param on_failure called with the task's exception, on the task's thread; empty: the exception
+/// is
+///        reported as an error (options::log), and the program ends (std::terminate)
+void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> on_failure = {});
 
 /// The executor of the thread inside `run`: `co_await resume_on(home(ctx))` moves a coroutine back
 /// from a pool.

@@ -27,6 +27,7 @@
 #include <weft/io.hpp>
 #include <weft/listener.hpp>
 #include <weft/loan.hpp>
+#include <weft/log.hpp>
 #include <weft/membership.hpp>
 #include <weft/memory.hpp>
 #include <weft/message.hpp>

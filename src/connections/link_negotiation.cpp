@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/messenger/message_errors.hpp"
 #include "runtime/os/printable.hpp"
 
 namespace weft::connections {
@@ -62,7 +63,16 @@ channel_ptr link_negotiation::channel_for(const std::vector<channel_ptr>& channe
 /// The progress lock is not held.
 void link_negotiation::note_attempt(std::string trouble) {
   const engine::holder hold(services_.engine);
-  services_.attempts.add(*peer_, {services_.transports[index_].name, std::move(trouble)});
+  add_attempt(std::move(trouble));
+}
+
+/// Progress lock held.
+void link_negotiation::add_attempt(std::string trouble) {
+  const std::string& name = services_.transports[index_].name;
+  if (!trouble.empty())
+    services_.engine.log().debug("{} cannot be reached over {}: {}", proto::name_of(peer_->id()),
+                                 name, trouble);
+  services_.attempts.add(*peer_, {name, std::move(trouble)});
 }
 
 std::string link_negotiation::refusals() const {
@@ -135,10 +145,20 @@ void link_negotiation::use(std::unique_ptr<transports::link> made,
                            const link_message_header& answer) {
   state_ = state::open;
   auto* const several = services_.transports.multi_rail_link_of(*peer_, index_);
-  if (!several) return peer_->opened(std::move(made), answer.credit);
+  if (!several) return open_peer(std::move(made), answer);
   several->join(answer.number, std::move(made));
   // A peer that is gone would drop it, while transports still deliver frames to it.
-  if (unused_ && peer_->writer().takes_link()) peer_->opened(std::move(unused_), answer.credit);
+  if (unused_ && peer_->writer().takes_link()) open_peer(std::move(unused_), answer);
+}
+
+/// Progress lock held.
+void link_negotiation::open_peer(std::unique_ptr<transports::link> over,
+                                 const link_message_header& answer) {
+  peer_->opened(std::move(over), answer.credit);
+  const runtime::log& log = services_.engine.log();
+  if (log.wants(log_level::info))
+    log.info("link to {}, over {}", proto::name_of(peer_->id()),
+             services_.transports.describe(*peer_));
 }
 
 void link_negotiation::on_answer(wireup_message answer, bool refused) {
@@ -154,7 +174,7 @@ void link_negotiation::on_answer(wireup_message answer, bool refused) {
   std::string trouble =
       refused ? runtime::printable(answer.bytes, max_reason) : link->opened(std::move(answer));
   if (refused && trouble.empty()) trouble = "it gives no reason";
-  services_.attempts.add(*peer_, {services_.transports[index_].name, trouble});
+  add_attempt(trouble);
   if (trouble.empty()) return use(std::move(link), header);
   link.reset();
   if (auto* const several = services_.transports.multi_rail_link_of(*peer_, index_)) {

@@ -94,8 +94,10 @@ class link_negotiation {
                                           std::size_t number) const;
   wireup::channel_ptr channel_for(const std::vector<wireup::channel_ptr>& channels) const;
   void note_attempt(std::string trouble);
+  void add_attempt(std::string trouble);
   void offer_links(const wireup::channel_ptr& channel);
   void use(std::unique_ptr<transports::link> made, const link_message_header& answer);
+  void open_peer(std::unique_ptr<transports::link> over, const link_message_header& answer);
   transports::frame_sink& frame_sink_for(std::size_t index, std::size_t number);
   void take_back();
   void forget(std::size_t index);

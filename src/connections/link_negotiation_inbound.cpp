@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "connections/link_negotiation.hpp"
+#include "proto/messenger/message_errors.hpp"
 
 namespace weft::connections {
 
@@ -106,6 +107,8 @@ std::string link_negotiation::accept(const channel_ptr& c, std::size_t index,
         frame_sink_for(index, header.number), counterpart_for(c, index, header.number),
         std::move(offer), answer);
     if (!refusal.empty()) return refusal;
+    services_.engine.log().info("link from {}, over {}", proto::name_of(peer_->id()),
+                                services_.transports[index].name);
   } catch (const error& e) {
     return e.what();
   }

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "proto/messenger/message_errors.hpp"
 #include "wireup/loop/retry_on_bad_alloc.hpp"
 
 namespace weft::connections {
@@ -94,6 +95,9 @@ void remote_process::end_peer(const ended& how, bool keeps_peer) {
     peer_->drop_link();  // and notes that no frame is left that a multi-rail link could owe
     services_.attempts.forget(*peer_, how.why);
   });
+  if (!keeps_peer)
+    services_.engine.log().info("{} is gone: {}", proto::name_of(peer_->id()),
+                                how.detail.empty() ? "its context has ended" : how.detail);
   // They end soon.
   wireup::retry_on_bad_alloc([&] {
     for (const channel_ptr& c : channels_) c->close();

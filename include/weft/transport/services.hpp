@@ -2,6 +2,10 @@
 // What the progress engine does for a transport.
 #pragma once
 
+#include <string_view>
+
+#include <weft/log.hpp>
+
 namespace weft::transports {
 
 /// The progress engine, as its transports see it. Owned by the context; outlives the transports.
@@ -40,6 +44,9 @@ class services {
 
   /// Whether the job has more processes on this host than there are cores. Constant.
   virtual bool is_crowded() const noexcept = 0;
+
+  /// A line for people, to the sink of options::log: of what no operation reports, and not often.
+  virtual void report(log_level level, std::string_view line) noexcept = 0;
 
  protected:
   ~services() = default;

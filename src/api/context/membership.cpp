@@ -57,7 +57,9 @@ error no_answer(const std::string& address, std::chrono::seconds timeout) {
 context join(const std::string& address, options chosen) {
   static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
   chosen = detail::checked(std::move(chosen));
-  auto line = std::make_shared<wireup::coordinator_connection>(detail::tcp_settings_of(chosen, {}));
+  auto line = std::make_shared<wireup::coordinator_connection>(
+      detail::tcp_settings_of(chosen, {}), wireup::context_id{}, no_peer,
+      std::make_shared<const runtime::log>(chosen.log));
   const std::chrono::seconds timeout = chosen.peer_timeout;
   std::promise<wireup::failure> answer;
   std::future<wireup::failure> told = answer.get_future();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/run.hpp>
 
-#include <cstdio>
 #include <memory>
 
 #include "api/core/core.hpp"
@@ -9,6 +8,18 @@
 namespace weft {
 
 namespace {
+
+[[noreturn]] void end_program(const runtime::log& reports,
+                              const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    reports.error("a spawned task failed, and no on_failure was given: {}", e.what());
+  } catch (...) {
+    reports.error("a spawned task threw something that is no std::exception");
+  }
+  std::terminate();
+}
 
 /// A spawned task. Frees itself.
 class spawned final : detail::detached_task_owner, operation {
@@ -40,6 +51,7 @@ class spawned final : detail::detached_task_owner, operation {
     detail::core& c = core_;
     {
       const std::unique_ptr<spawned> self(this);
+      if (failure && !on_failure_) end_program(c.engine().log(), failure);
       if (failure) on_failure_(std::move(failure));
     }
     c.spawned().ended(c.plane().lanes().front()->engine());
@@ -57,18 +69,6 @@ detail::home detail::home_of(core& c) noexcept { return {c.engine(), c.engine(),
 
 void detail::refuse_child(const core& c) { c.refuse_child(); }
 
-void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "weft: a spawned task failed, and no on_failure was given: %s\n",
-                 e.what());
-  } catch (...) {
-    std::fprintf(stderr, "weft: a spawned task threw something that is no std::exception\n");
-  }
-  std::terminate();
-}
-
 void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> on_failure) {
   runtime::exit_gate::expect_exit();
   (new spawned(detail::core_of(ctx), std::move(x), std::move(on_failure)))->start();
@@ -76,7 +76,7 @@ void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> o
 
 void detail::core::spawn(task<void> x) {
   runtime::exit_gate::expect_exit();
-  (new weft::spawned(*this, std::move(x), spawned_task_failed))->start();
+  (new weft::spawned(*this, std::move(x), nullptr))->start();
 }
 
 executor& home(context& ctx) noexcept { return detail::core_of(ctx).engine(); }

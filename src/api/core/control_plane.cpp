@@ -26,13 +26,14 @@ wireup::job_key key_of(const options& o) {
 
 /// Never null.
 std::unique_ptr<wireup::job> job_of(const options& o,
-                                    const std::shared_ptr<wireup::coordinator_connection>& line) {
+                                    const std::shared_ptr<wireup::coordinator_connection>& line,
+                                    const runtime::log_ptr& reports) {
   runtime::keep_standard_numbers();  // the first descriptors of a context follow
   if (line) return wireup::joined_job(line);
   if (o.standalone)
     return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));
   std::unique_ptr<wireup::job> launched =
-      wireup::launched_job({key_of(o), o.start_timeout, o.peer_timeout});
+      wireup::launched_job({key_of(o), o.start_timeout, o.peer_timeout, reports});
   if (launched && launched->size() > proto::most_ranks)
     throw error(errc::unsupported, fmt::format("the job has {} ranks, and can have {}",
                                                launched->size(), proto::most_ranks));
@@ -55,9 +56,10 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
 
 control_plane::control_plane(const options& chosen,
                              std::shared_ptr<wireup::coordinator_connection> line)
-    : job_(job_of(chosen, line)),
+    : log_(line ? line->log() : std::make_shared<const runtime::log>(chosen.log)),
+      job_(job_of(chosen, line, log_)),
       tcp_(tcp_settings_of(chosen, job_.get())),
-      members_(*job_, mail_, tcp_, std::move(line)),
+      members_(*job_, mail_, tcp_, std::move(line), log_),
       placement_(chosen.progress_cpus,
                  std::max<std::size_t>(job_->local_size(), chosen.processes_per_host)) {}
 
@@ -69,7 +71,7 @@ void control_plane::start() {
   self.rank = job_->rank();
   manager_ = std::make_unique<wireup::connection_manager>(
       std::move(self), static_cast<wireup::manager_events&>(*this), tcp_,
-      static_cast<proto::lane_number>(lanes_.size()));
+      static_cast<proto::lane_number>(lanes_.size()), log_);
   mail_->open(*manager_);
   std::vector<connections::connection_setup*> all;
   for (core* lane : lanes_) all.push_back(&lane->connections());

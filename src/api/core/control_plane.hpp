@@ -42,6 +42,7 @@ class control_plane final : private wireup::manager_events {
   /// Constant once started.
   const std::vector<core*>& lanes() const noexcept { return lanes_; }
 
+  const runtime::log_ptr& log() const noexcept { return log_; }
   wireup::job& job() noexcept { return *job_; }
   detail::members& members() noexcept { return members_; }
   /// The spawned tasks of all lanes: a task of one lane may spawn another one on an idle lane, also
@@ -73,10 +74,14 @@ class control_plane final : private wireup::manager_events {
   void on_connection_request(std::uint64_t number,
                              std::unique_ptr<wireup::incoming_request> r) override;
   void on_exhausted() override;
+  void on_notice(const std::string& sentence) override {
+    log_->write(log_level::warning, sentence);
+  }
 
   void on_rank_ended(peer_id rank, bool died);
   void close_listeners();
 
+  const runtime::log_ptr log_;
   const std::unique_ptr<wireup::job> job_;
   const wireup::tcp_settings tcp_;
   const std::shared_ptr<connections::manager_proxy> mail_ =

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <future>
+#include <sstream>
 #include <thread>
 
 #include "api/core/make_transports.hpp"
@@ -84,7 +85,8 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
     : options_(std::move(chosen)),
       plane_(std::move(plane)),
       lane_(lane),
-      engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
+      engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set, nullptr,
+              plane_->log()),
       loans_(engine_, options_.loan_budget),
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit, options_.eager_limits,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
@@ -101,7 +103,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   make_transports(engine_, options_, transports_);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
-    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
+    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane), plane_->log());
   if (!options_.call_tree_file.empty())
     engine_.open_call_tree(options_.call_tree_file == "stderr"
                                ? options_.call_tree_file
@@ -127,6 +129,9 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
   plane_->place_progress_threads();
   if (const int number = dump_signal_of(options_.dump); number != 0)
     dump_ = std::make_unique<dump>(*this, number);
+  if (!plane_->log()->wants(log_level::debug)) return;
+  std::istringstream choices(describe());
+  for (std::string line; std::getline(choices, line);) plane_->log()->write(log_level::debug, line);
 }
 
 context& core::further_lane(unsigned number) {

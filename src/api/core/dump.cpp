@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "api/core/core.hpp"
+#include "runtime/os/standard_error.hpp"
 
 namespace weft::detail {
 
@@ -61,15 +61,6 @@ const char* words_for(runtime::progress_state s) noexcept {
   }
 }
 
-void write_all(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 }  // namespace
 
 dump::dump(core& first_lane, int number)
@@ -86,11 +77,9 @@ std::string dump::describe() const {
 
 void dump::print() noexcept {
   try {
-    write_all(text());
+    runtime::write_to_standard_error(text());
   } catch (const std::exception& e) {
-    write_all("weft: no dump: ");
-    write_all(e.what());
-    write_all("\n");
+    first_lane_.plane().log()->error("no dump: {}", e.what());
   }
 }
 

@@ -12,10 +12,12 @@ using wireup::channel_ptr;
 using wireup::coordinator_connection;
 
 members::members(wireup::job& j, std::shared_ptr<connections::manager_proxy> mail,
-                 wireup::tcp_settings tcp, std::shared_ptr<coordinator_connection> line)
+                 wireup::tcp_settings tcp, std::shared_ptr<coordinator_connection> line,
+                 runtime::log_ptr reports)
     : job_(j),
       manager_proxy_(std::move(mail)),
       tcp_(std::move(tcp)),
+      log_(std::move(reports)),
       book_(j.size()),
       line_(std::move(line)) {}
 
@@ -59,7 +61,7 @@ std::shared_ptr<coordinator_connection> members::follow() {
   {
     const std::lock_guard lock(mutex_);
     if (line_ || how_ended_) return line_;
-    made = line_ = std::make_shared<coordinator_connection>(tcp_, job_.id(), rank());
+    made = line_ = std::make_shared<coordinator_connection>(tcp_, job_.id(), rank(), log_);
   }
   listen(*made);  // the context may end meanwhile, and take line_
   job_.find(0, [this, mail = manager_proxy_](const std::string& locator) {

@@ -30,7 +30,8 @@ class members {
 
   /// \param line the coordinator connection of a process that joined; null for others
   members(wireup::job& j, std::shared_ptr<connections::manager_proxy> mail,
-          wireup::tcp_settings tcp, std::shared_ptr<wireup::coordinator_connection> line);
+          wireup::tcp_settings tcp, std::shared_ptr<wireup::coordinator_connection> line,
+          runtime::log_ptr reports);
   ~members();
 
   /// Once, before anything else. \param ended called on the manager's thread for each rank that has
@@ -72,6 +73,7 @@ class members {
   wireup::job& job_;
   const std::shared_ptr<connections::manager_proxy> manager_proxy_;
   const wireup::tcp_settings tcp_;
+  const runtime::log_ptr log_;
   wireup::connection_manager* manager_ = nullptr;
   std::function<void(peer_id, bool)> ended_;
   std::unique_ptr<wireup::coordinator> coordinator_;  // rank 0 only; the manager's thread

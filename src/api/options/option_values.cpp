@@ -39,6 +39,12 @@ constexpr vocabulary<dump_on, 5> dump_signals{{{"auto", dump_on::automatic},
                                                {"USR1", dump_on::sigusr1},
                                                {"USR2", dump_on::sigusr2}}};
 
+constexpr vocabulary<log_level, 5> log_levels{{{"none", log_level::none},
+                                               {"error", log_level::error},
+                                               {"warning", log_level::warning},
+                                               {"info", log_level::info},
+                                               {"debug", log_level::debug}}};
+
 /// The default list may name transports that this build or host lacks; a list that was asked for
 /// may not name what this build lacks. `entry` may be several joined by +.
 void refuse_absent(const char* name, const std::string& value, std::string_view entry) {
@@ -196,5 +202,11 @@ void set_dump(options& o, const char* name, const std::string& value) {
 }
 
 std::string name_of(dump_on d) { return word_for(dump_signals, d); }
+
+void set_log(options& o, const char* name, const std::string& value) {
+  o.log.most = one_of(log_levels, name, value, "none, error, warning, info or debug");
+}
+
+std::string name_of(log_level l) { return word_for(log_levels, l); }
 
 }  // namespace weft::detail

@@ -103,6 +103,8 @@ const std::vector<environment_variable>& setting_variables() {
       {"WEFT_DUMP_SIGNAL", "dump",
        "the signal for which a process prints what it waits for: auto, none, QUIT, USR1, USR2",
        set_dump, [](const options& o) { return name_of(o.dump); }},
+      {"WEFT_LOG", "log.most", "what is reported to people: none, error, warning, info, debug",
+       set_log, [](const options& o) { return name_of(o.log.most); }},
   };
   return all;
 }

@@ -19,6 +19,7 @@
 
 #include "runtime/files/file_calls.hpp"
 #include "runtime/lock/leadership.hpp"
+#include "runtime/os/log.hpp"
 #include "runtime/progress/caller_loop.hpp"
 #include "runtime/progress/embedded_polling.hpp"
 #include "runtime/progress/external_polling.hpp"
@@ -53,10 +54,12 @@ class engine final : public own_services,
                      public detail::run_loop {
  public:
   /// \param virtual_time the timers' clock instead of the steady clock; outlives the engine
+  /// \param reports null: lines on the standard error
   engine(progress_mode mode, wait_strategy::settings waiting, const std::string& wanted_wait_set,
-         const clock* virtual_time = nullptr)
+         const clock* virtual_time = nullptr, log_ptr reports = nullptr)
       : core_(*this, mode, waiting, wanted_wait_set, virtual_time),
-        files_(wanted_wait_set, *this, *this) {}
+        files_(wanted_wait_set, *this, *this),
+        log_(reports ? std::move(reports) : log_on_standard_error()) {}
   ~engine() override;  ///< stops the progress thread; all operations must have ended before
 
   /// Sets how passes poll. Before any pollable is added. \throws std::bad_alloc
@@ -220,6 +223,13 @@ class engine final : public own_services,
 
   /// Whether the job has more processes here than there are cores.
   bool is_crowded() const noexcept override { return core_.waiting.crowded; }
+  void report(log_level level, std::string_view line) noexcept override {
+    log_->write(level, line);
+  }
+  /// Any thread, with or without the progress lock.
+  const runtime::log& log() const noexcept { return *log_; }
+  /// The same for what ends with the engine, as the trace does.
+  const log_ptr& shared_log() const noexcept { return log_; }
 
   // --- from any thread ---------------------------------------------------------------------
 
@@ -308,6 +318,7 @@ class engine final : public own_services,
   embedded_polling embedded_{core_, sleep_gate_, leadership_, caller_loop_};
   progress_thread progress_thread_{core_, sleep_gate_};
   const pid_t process_ = ::getpid();
+  const log_ptr log_;
 };
 
 }  // namespace weft::runtime

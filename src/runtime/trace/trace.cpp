@@ -63,11 +63,10 @@ trace::~trace() {
   held_back_signal too_large(SIGXFSZ);
   if (write()) return;
   too_large.drop();
-  std::fprintf(stderr, "weft: the trace %s could not be written: %s\n", file_.c_str(),
-               std::strerror(errno));
+  log_->error("the trace {} could not be written: {}", file_, std::strerror(errno));
 }
 
-void trace::open(std::string file) {
+void trace::open(std::string file, log_ptr reports) {
   // Checked now, while the user can still correct the setting.
   if (!file_handle(std::fopen(file.c_str(), "we")))
     throw error(errc::system,
@@ -80,6 +79,7 @@ void trace::open(std::string file) {
     throw error(errc::out_of_memory, "no memory for the trace; unset WEFT_TRACE");
   }
   file_ = std::move(file);
+  log_ = std::move(reports);
   on_ = true;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/os/log.hpp"
 #include "runtime/trace/call_tree.hpp"
 #include "runtime/trace/progress_state.hpp"
 
@@ -36,15 +37,16 @@ class trace {
   };
 
   trace() = default;
-  /// Writes the file, if there is to be one; reports on stderr when it cannot be written.
+  /// Writes the file, if there is to be one; reports when it cannot be written.
   ~trace();
   trace(const trace&) = delete;
   trace& operator=(const trace&) = delete;
 
   /// Starts recording. Before any thread records.
   /// \param file where the trace is written; replaced if it exists
+  /// \param reports told when it cannot be written at the end
   /// \throws weft::error (system) if it cannot be written, (out_of_memory)
-  void open(std::string file);
+  void open(std::string file, log_ptr reports);
 
   /// Writes a call tree. Before any thread records. \throws as call_tree's constructor
   void open_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages);
@@ -114,6 +116,7 @@ class trace {
   std::unique_ptr<event[]> events_;  // null: there is no trace
   std::uint64_t recorded_ = 0;       // since the beginning; the ring holds the last of them
   std::string file_;
+  log_ptr log_;  // null: there is no trace
 };
 
 }  // namespace weft::runtime

@@ -89,6 +89,11 @@ class tcp_transport final : public pollable, public transport, private offers {
   pair& pair_of(frame_sink& peer, const counterpart& who);
   const counterpart* offered(const token& shown) const noexcept override;
   void take(const token& shown, unique_fd& fd) noexcept override;
+  void turned_away() noexcept override {
+    engine_.report(log_level::warning,
+                   "a process connected to the TCP transport without having been offered to, and "
+                   "was turned away (said once; context::describe() counts them)");
+  }
   pair* pair_offered(const token& shown) const noexcept;
   unsigned poll_active() noexcept;
   bool deactivate(pair& p) noexcept;

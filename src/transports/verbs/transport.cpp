@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "runtime/os/errno_hint.hpp"
@@ -158,8 +157,8 @@ void verbs_transport::owes(pair& p) noexcept {
 
 void verbs_transport::complain(const std::string& what) noexcept {
   if (std::exchange(complained_, true)) return;
-  std::fprintf(stderr, "weft: a connection over %s broke: %s\n", device_->describe().c_str(),
-               what.c_str());
+  engine_.report(log_level::warning,
+                 fmt::format("a connection over {} broke: {}", device_->describe(), what));
 }
 
 std::string verbs_transport::describe() const {

@@ -8,9 +8,9 @@ namespace weft::wireup {
 std::unique_ptr<job> launched_job(const launch_terms& terms) {
   const surroundings around = surroundings::of_process();
   for (const starter by : starters_of(around)) {
-    if (by == starter::weft_run) return weft_run_job();
+    if (by == starter::weft_run) return weft_run_job(terms.reports);
     if (by == starter::pmix) {
-      if (auto job = pmix_job(terms.key)) return job;
+      if (auto job = pmix_job(terms.key, terms.reports)) return job;
       continue;  // weft was built without it
     }
     const given_rank given = rank_from(by, around);

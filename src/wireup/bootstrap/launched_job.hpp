@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 
+#include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/bootstrap/starter.hpp"
 #include "wireup/job/job.hpp"
@@ -18,6 +19,8 @@ struct launch_terms {
   /// How long the ranks that meet at rank 0 wait for each other.
   std::chrono::seconds start_timeout{300};
   std::chrono::seconds peer_timeout{10};  ///< as tcp_settings'
+  /// Told who is waited for, and of what happens to a launcher later.
+  runtime::log_ptr reports = runtime::log_on_standard_error();
 };
 
 /// The job of the first starter that is there, in the order of `starter`; null: there is none, or

@@ -23,7 +23,7 @@ class job_at_root final : public job {
  public:
   job_at_root(const given_rank& given, const launch_terms& terms)
       : given_(given),
-        loop_(std::make_shared<loop>([this] { part_->give_up(); })),
+        loop_(std::make_shared<loop>([this] { part_->give_up(); }, terms.reports)),
         part_(std::make_unique<rank_at_root>(loop_, given, terms)) {
     try {
       welcome_ = enter(terms);

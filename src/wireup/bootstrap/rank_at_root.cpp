@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <cstdio>
 #include <fstream>
 #include <span>
 #include <utility>
@@ -58,7 +57,8 @@ void rank_at_root::enter(unique_fd listening, entered done) {
   if (given_.rank != 0) return call();
   book_.emplace(random_id(), given_.size);
   listener_ = std::make_unique<root_listener>(
-      *loop_, std::move(listening), *book_, root_listener::terms{terms_.key, terms_.peer_timeout});
+      *loop_, std::move(listening), *book_,
+      root_listener::terms{terms_.key, terms_.peer_timeout, terms_.reports});
   self_ = std::make_shared<own_client>([this](frame f) {
     loop_->post([this, heard = std::make_shared<frame>(std::move(f))] { hear(*heard); });
   });
@@ -94,7 +94,7 @@ void rank_at_root::hear(const frame& f) {
 
 void rank_at_root::on_lost() {
   if (member_.on_lost())
-    std::fprintf(stderr, "weft: rank 0 is gone; ranks not met yet can no longer be found\n");
+    terms_.reports->warning("rank 0 is gone; ranks not met yet can no longer be found");
 }
 
 void rank_at_root::on_answer(root_member::outcome o) {
@@ -110,8 +110,7 @@ std::string rank_at_root::waits() const {
 
 void rank_at_root::say_who_is_awaited(std::chrono::seconds after) const {
   if (done_)
-    std::fprintf(stderr, "weft: rank %u, after %d s: %s\n", given_.rank,
-                 static_cast<int>(after.count()), waits().c_str());
+    terms_.reports->warning("rank {}, after {} s: {}", given_.rank, after.count(), waits());
 }
 
 /// On rank 0, its own member learns it as all others do.

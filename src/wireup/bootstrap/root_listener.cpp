@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <utility>
@@ -101,8 +100,8 @@ root_listener::root_listener(loop& on, unique_fd socket, root_book& book, terms 
       loop_, std::move(socket), [this](unique_fd who) { on_client(std::move(who)); },
       [this](int fault) {
         if (!std::exchange(told_, true))
-          std::fprintf(stderr, "weft: rank 0 cannot accept a rank: %s (said once)\n",
-                       runtime::describe_errno(fault).c_str());
+          terms_.reports->warning("rank 0 cannot accept a rank: {} (said once)",
+                                  runtime::describe_errno(fault));
       },
       nullptr);
   front_->start();
@@ -126,7 +125,7 @@ void root_listener::on_client(unique_fd socket) try {
 } catch (const std::bad_alloc&) {
   throw;
 } catch (const std::exception& e) {
-  std::fprintf(stderr, "weft: the connection of a rank had to be dropped: %s\n", e.what());
+  terms_.reports->warning("the connection of a rank had to be dropped: {}", e.what());
 }
 
 void root_listener::admit(unique_fd proven) {
@@ -138,8 +137,7 @@ void root_listener::admit(unique_fd proven) {
 
 void root_listener::turned_away(int socket, const std::string& what) {
   if (!std::exchange(told_, true))
-    std::fprintf(stderr, "weft: rank 0 turned %s away: %s (said once)\n",
-                 name_of_peer(socket).c_str(), what.c_str());
+    terms_.reports->warning("rank 0 turned {} away: {} (said once)", name_of_peer(socket), what);
 }
 
 }  // namespace weft::wireup

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/bootstrap/root_book.hpp"
 #include "wireup/bootstrap/starter.hpp"
@@ -20,6 +21,7 @@ class root_listener {
   struct terms {
     job_key key;
     std::chrono::seconds peer_timeout{10};
+    runtime::log_ptr reports;
   };
 
   /// Listens at the port, on all addresses of this host; on the loopback only, if that is where

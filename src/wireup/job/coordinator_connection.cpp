@@ -27,9 +27,11 @@ tcp_settings deaf(tcp_settings tcp) {
 }  // namespace
 
 coordinator_connection::coordinator_connection(tcp_settings tcp, const context_id& job,
-                                               peer_id rank)
-    : manager_(std::make_unique<connection_manager>(
-          of_rank(job, rank), static_cast<manager_events&>(*this), deaf(std::move(tcp)))) {
+                                               peer_id rank, runtime::log_ptr reports)
+    : log_(std::move(reports)),
+      manager_(std::make_unique<connection_manager>(of_rank(job, rank),
+                                                    static_cast<manager_events&>(*this),
+                                                    deaf(std::move(tcp)), lane_number{1}, log_)) {
   manager_->start_accepting();
 }
 
@@ -90,9 +92,9 @@ void coordinator_connection::on_wireup_message(const channel_ptr& c, wireup_mess
       const std::lock_guard lock(mutex_);
       changed = changed_;
       if (!changed) {
-        logged_ += next->all.size() + 1;
-        if (logged_ > most_logged) return c->close();
-        log_.push_back(*next);
+        kept_changes_ += next->all.size() + 1;
+        if (kept_changes_ > most_logged) return c->close();
+        kept_.push_back(*next);
       }
     }
     if (changed) changed(*next);
@@ -137,7 +139,7 @@ void coordinator_connection::listen(std::function<void(const changes&)> changed,
     bool over = false;
     {
       const std::lock_guard lock(mutex_);
-      before.swap(log_);
+      before.swap(kept_);
       changed_ = changed;
       end_told_ = ended;
       over = ended_;

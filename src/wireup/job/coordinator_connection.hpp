@@ -22,8 +22,10 @@ class coordinator_connection final : private channel_events, private manager_eve
  public:
   /// \param tcp how to reach rank 0; this connection itself listens nowhere
   /// \param job whose rank it speaks for; none: a process that is about to join
+  /// \param reports of the context that this is for
   explicit coordinator_connection(tcp_settings tcp, const context_id& job = {},
-                                  peer_id rank = no_peer);
+                                  peer_id rank = no_peer,
+                                  runtime::log_ptr reports = runtime::log_on_standard_error());
   ~coordinator_connection();
 
   using told = std::function<void(const failure& why)>;
@@ -45,6 +47,7 @@ class coordinator_connection final : private channel_events, private manager_eve
   /// As job::find. The question is sent once the connection is ready.
   void find(peer_id rank, std::function<void(std::string locator)> found);
   void leave();
+  const runtime::log_ptr& log() const noexcept { return log_; }
 
   /// Ends the connection in good order. Afterwards no handler is running and none will be called,
   /// though other owners may still hold this object. Not from a handler.
@@ -56,18 +59,22 @@ class coordinator_connection final : private channel_events, private manager_eve
   void on_ended(const channel_ptr&, const proto::ended& how) override;
   // manager_events
   channel_events& on_live(const channel_ptr&) noexcept override { return *this; }
+  void on_notice(const std::string& sentence) override {
+    log_->write(log_level::warning, sentence);
+  }
   void on_channel(const channel_ptr& c, const failure& why);
   void send(transports::wireup_message p);
   void conclude(const failure& why);
 
+  const runtime::log_ptr log_;
   mutable std::mutex mutex_;  // guards what follows, except the manager
   channel_ptr channel_;
   told done_;
   bool ended_ = false;
   bool orderly_ = false;
   roster_welcome facts_;
-  std::vector<changes> log_;
-  std::size_t logged_ = 0;  // the number of changes in log_
+  std::vector<changes> kept_;
+  std::size_t kept_changes_ = 0;  // the number of changes in kept_
   std::function<void(const changes&)> changed_;
   std::function<void(bool)> end_told_;
   std::multimap<peer_id, std::function<void(std::string)>> waiting_;

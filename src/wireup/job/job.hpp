@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
 
@@ -62,14 +63,15 @@ class coordinator_connection;
 std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line);
 
 /// The job of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB; null: WEFT_JOB is not set.
+/// \param reports told of what happens to the launcher later
 /// \throws weft::error (invalid_argument) when the variables contradict each other or the rank has
 /// a context already, (unreachable) when weft-run does not answer
-std::unique_ptr<job> weft_run_job();
+std::unique_ptr<job> weft_run_job(runtime::log_ptr reports = runtime::log_on_standard_error());
 
 /// The job of a PMIx launcher. Asks the launcher for what it knows, and waits for rank 0 to publish
 /// the job's id and key. Null also when weft was built without PMIx.
 /// \throws weft::error (unreachable) when the launcher does not answer, (unsupported) when libpmix
 /// cannot be loaded
-std::unique_ptr<job> pmix_job(const job_key& key);
+std::unique_ptr<job> pmix_job(const job_key& key, runtime::log_ptr reports);
 
 }  // namespace weft::wireup

@@ -27,7 +27,8 @@ constexpr auto time_to_enter = std::chrono::seconds(5);
 
 class job_directory::server {
  public:
-  explicit server(peer_id size) : loop_(std::make_shared<loop>()), book_(id_, size) {
+  server(peer_id size, runtime::log_ptr reports)
+      : log_(std::move(reports)), loop_(std::make_shared<loop>([] {}, log_)), book_(id_, size) {
     opened socket = listen_abstract(locator_);
     if (!socket.fd)
       throw error(errc::system,
@@ -100,23 +101,24 @@ class job_directory::server {
     const credentials who = credentials_of(socket.get());
     if (!who.same_user) {
       if (!std::exchange(told_, true))
-        std::fprintf(stderr, "weft-run: a connection of %s was turned away: %s\n",
-                     describe_process(who.pid).c_str(), why_no_user_of_ours(who).c_str());
+        log_->warning("a connection of {} was turned away: {}", describe_process(who.pid),
+                      why_no_user_of_ours(who));
       return loop_->disposal()->hang_up(socket.release());
     }
     const auto c = std::make_shared<client>(*this, std::move(socket));
     book_.on_client(c);
     c->start();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "weft-run: a connection had to be dropped: %s\n", e.what());
+    log_->warning("a connection had to be dropped: {}", e.what());
   }
 
   void on_starving(int fault) {
     if (!std::exchange(told_of_starving_, true))
-      std::fprintf(stderr, "weft-run: cannot accept the connection of a rank: %s (said once)\n",
-                   runtime::describe_errno(fault).c_str());
+      log_->warning("cannot accept the connection of a rank: {} (said once)",
+                    runtime::describe_errno(fault));
   }
 
+  const runtime::log_ptr log_;
   const std::shared_ptr<loop> loop_;  // first, because it outlives the members below
   const context_id id_ = random_id();
   const std::string locator_ = random_socket_name();
@@ -126,8 +128,8 @@ class job_directory::server {
   bool told_of_starving_ = false;
 };
 
-job_directory::job_directory(peer_id size)
-    : server_(std::make_unique<server>(size)),
+job_directory::job_directory(peer_id size, runtime::log_ptr reports)
+    : server_(std::make_unique<server>(size, std::move(reports))),
       environment_(server_->locator() + "/" + to_text(server_->id())) {}
 
 job_directory::~job_directory() = default;

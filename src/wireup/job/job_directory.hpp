@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/os/log.hpp"
 #include "wireup/base/identity.hpp"
 
 namespace weft::wireup {
@@ -15,8 +16,10 @@ namespace weft::wireup {
 /// and accepted when the first one is gone. Owned by the launcher.
 class job_directory {
  public:
-  /// Starts to serve. \throws weft::error (system)
-  explicit job_directory(peer_id size);
+  /// Starts to serve. \param reports told of clients that are turned away
+  /// \throws weft::error (system)
+  explicit job_directory(peer_id size,
+                         runtime::log_ptr reports = runtime::log_on_standard_error("weft-run"));
   ~job_directory();
 
   /// The value of WEFT_JOB: where the directory listens, and the job's id.

@@ -81,7 +81,8 @@ std::optional<card> card_from(std::string_view text) {
 
 class launched_by_pmix final : public job {
  public:
-  explicit launched_by_pmix(const job_key& chosen) : directory_(std::make_shared<directory>()) {
+  launched_by_pmix(const job_key& chosen, runtime::log_ptr reports)
+      : log_(std::move(reports)), directory_(std::make_shared<directory>()) {
     directory& d = *directory_;
     d.home = this;
     d.check(d.library.init(&d.self, nullptr, 0), "PMIx_Init",
@@ -243,10 +244,11 @@ class launched_by_pmix final : public job {
     };
     ask_from_loop(std::move(q));
     if (its.wait_for(patience) == std::future_status::timeout)
-      std::fprintf(stderr,
-                   "weft: rank %u waits until rank 0 makes its context; do all ranks of the job "
-                   "use weft, and does rank 0 still run?\n",
-                   rank());
+      log_->warning(
+          "rank {} waits until rank 0 makes its context; do all ranks of the job use weft, and "
+          "does "
+          "rank 0 still run?",
+          rank());
     const auto [status, found] = its.get();
     directory_->check(status, "PMIx_Get", "");
     if (!found)
@@ -283,8 +285,9 @@ class launched_by_pmix final : public job {
     });
   }
 
+  const runtime::log_ptr log_;
   const std::shared_ptr<directory> directory_;
-  loop loop_;
+  loop loop_{[] {}, log_};
   asio::steady_timer tick_{loop_.io()};  // the loop's thread only, as the next member
   std::vector<std::unique_ptr<directory::question>> later_;
   peer_id size_ = 0;
@@ -296,14 +299,14 @@ class launched_by_pmix final : public job {
 
 }  // namespace
 
-std::unique_ptr<job> pmix_job(const job_key& chosen) {
+std::unique_ptr<job> pmix_job(const job_key& chosen, runtime::log_ptr reports) {
   if (std::getenv("PMIX_NAMESPACE") == nullptr) return nullptr;
-  return std::make_unique<launched_by_pmix>(chosen);
+  return std::make_unique<launched_by_pmix>(chosen, std::move(reports));
 }
 
 #else
 
-std::unique_ptr<job> pmix_job(const job_key&) { return nullptr; }
+std::unique_ptr<job> pmix_job(const job_key&, runtime::log_ptr) { return nullptr; }
 
 #endif
 

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -50,8 +49,10 @@ class launcher_line final : public connection::user,
   using found_handler = std::function<void(std::string)>;
   using ended_handler = std::function<void(peer_id, bool)>;
 
-  launcher_line(loop& on, unique_fd socket, peer_id size)
-      : link_(std::make_shared<connection>(on, std::move(socket))), size_(size) {}
+  launcher_line(loop& on, unique_fd socket, peer_id size, runtime::log_ptr reports)
+      : link_(std::make_shared<connection>(on, std::move(socket))),
+        size_(size),
+        log_(std::move(reports)) {}
 
   void start() { link_->start(shared_from_this()); }
 
@@ -93,7 +94,7 @@ class launcher_line final : public connection::user,
   }
 
   void on_ended(connection::ending) override {
-    std::fprintf(stderr, "weft: weft-run is gone; ranks not met yet can no longer be found\n");
+    log_->warning("weft-run is gone; ranks not met yet can no longer be found");
     answer_all();
   }
 
@@ -107,6 +108,7 @@ class launcher_line final : public connection::user,
   const std::shared_ptr<connection> link_;
   std::map<peer_id, std::vector<found_handler>> waiting_;
   const peer_id size_;
+  const runtime::log_ptr log_;
   std::map<peer_id, bool> ended_;
   std::vector<ended_handler> handlers_;
   bool lost_ = false;
@@ -114,10 +116,11 @@ class launcher_line final : public connection::user,
 
 class run_job final : public job {
  public:
-  run_job(job_facts facts, unique_fd socket) : facts_(facts), loop_([this] { line_->stop(); }) {
+  run_job(job_facts facts, unique_fd socket, const runtime::log_ptr& reports)
+      : facts_(facts), loop_([this] { line_->stop(); }, reports) {
     // Constructed on this thread and not on the loop's, so that the caller gets the exception.
     // Nothing runs on the loop's thread yet.
-    line_ = std::make_shared<launcher_line>(loop_, std::move(socket), facts_.size);
+    line_ = std::make_shared<launcher_line>(loop_, std::move(socket), facts_.size, reports);
     loop_.post([line = line_] { line->start(); });
   }
   ~run_job() override {
@@ -238,7 +241,7 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
 
 }  // namespace
 
-std::unique_ptr<job> weft_run_job() {
+std::unique_ptr<job> weft_run_job(runtime::log_ptr reports) {
   const char* text = std::getenv("WEFT_JOB");
   if (text == nullptr) return nullptr;
   job_facts facts;
@@ -254,7 +257,7 @@ std::unique_ptr<job> weft_run_job() {
 
   unique_fd socket = enter_job(locator, facts);
   try {
-    return std::make_unique<run_job>(facts, std::move(socket));
+    return std::make_unique<run_job>(facts, std::move(socket), reports);
   } catch (const std::system_error& e) {  // from the connection
     throw error(errc::system, fmt::format("cannot watch the connection to weft-run: {}; {}",
                                           e.what(), runtime::errno_hint(e.code().value())));

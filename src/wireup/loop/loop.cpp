@@ -6,7 +6,6 @@
 #include <signal.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -17,8 +16,11 @@
 
 namespace weft::wireup {
 
-loop::loop(std::function<void()> recover) try
-    : work_(io_.get_executor()), recover_(std::move(recover)), gate_(&to_gate, this) {
+loop::loop(std::function<void()> recover, runtime::log_ptr reports) try
+    : work_(io_.get_executor()),
+      recover_(std::move(recover)),
+      log_(std::move(reports)),
+      gate_(&to_gate, this) {
   runtime::keep_standard_numbers();
   // Asio opens its descriptors on first use. This timer makes it open them now, where a failure can
   // be reported.
@@ -88,10 +90,10 @@ bool loop::goes_on() {
 /// well, and is repeated, while the data plane goes on and may free some.
 void loop::tell(const std::exception& e) noexcept {
   const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
-  std::fprintf(stderr,
-               no_memory ? "weft: the control plane gives up what is under way: %s\n"
-                         : "weft: an exception left a handler or task of the control plane: %s\n",
-               e.what());
+  if (no_memory)
+    log_->error("the control plane gives up what is under way: {}", e.what());
+  else
+    log_->error("an exception left a handler or task of the control plane: {}", e.what());
   if (no_memory) retry_on_bad_alloc(recover_);
 }
 

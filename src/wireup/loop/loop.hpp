@@ -14,6 +14,7 @@
 
 #include "runtime/descriptors/disposal.hpp"
 #include "runtime/os/exit_gate.hpp"
+#include "runtime/os/log.hpp"
 #include "wireup/base/frame.hpp"
 #include "wireup/loop/asio.hpp"
 #include "wireup/loop/retry_on_bad_alloc.hpp"
@@ -28,8 +29,11 @@ class loop {
   /// \param recover called on the thread when there was no memory for a task or a handler: work
   /// under way there may never go on, and the requesters that wait for it have to be told. May
   /// throw std::bad_alloc, and is called again then
+  /// \param reports told of exceptions that leave a handler or task
   /// \throws weft::error (system) when no descriptor or thread can be had
-  explicit loop(std::function<void()> recover = [] {});
+  explicit loop(
+      std::function<void()> recover = [] {},
+      runtime::log_ptr reports = runtime::log_on_standard_error());
   ~loop();
   loop(const loop&) = delete;
   loop& operator=(const loop&) = delete;
@@ -90,6 +94,7 @@ class loop {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::array<std::byte, frame_header::size + max_frame_body> scratch_;
   const std::function<void()> recover_;
+  const runtime::log_ptr log_;
   std::mutex mutex_;
   std::vector<task_ptr> tasks_;  // guarded by mutex_
   bool finished_ = false;        // guarded by mutex_

@@ -6,8 +6,9 @@
 namespace weft::wireup {
 
 connection_manager::connection_manager(identity self, manager_events& to, tcp_settings tcp,
-                                       lane_number lanes)
-    : impl_(std::make_unique<impl>(std::move(self), to, std::move(tcp), lanes)) {}
+                                       lane_number lanes, runtime::log_ptr reports)
+    : impl_(
+          std::make_unique<impl>(std::move(self), to, std::move(tcp), lanes, std::move(reports))) {}
 
 connection_manager::~connection_manager() = default;
 

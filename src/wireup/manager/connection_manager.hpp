@@ -11,6 +11,7 @@
 
 #include <weft/transport/wireup_message.hpp>
 
+#include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
 #include "wireup/manager/manager_events.hpp"
@@ -29,9 +30,11 @@ class connection_manager {
   /// \param self job and rank of this context; id, pid and locator are filled in
   /// \param to outlives this
   /// \param lanes how many it has; a peer that asks for another one is refused
+  /// \param reports told of exceptions that leave a handler or task
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, manager_events& to, tcp_settings tcp = {},
-                     lane_number lanes = 1);
+                     lane_number lanes = 1,
+                     runtime::log_ptr reports = runtime::log_on_standard_error());
   ~connection_manager();  ///< does what end() does
 
   /// From now on clients are answered, and events reported. Once, when all that they need is in

@@ -15,8 +15,8 @@
 namespace weft::wireup {
 
 connection_manager::impl::impl(identity self, manager_events& to, tcp_settings tcp,
-                               lane_number lanes)
-    : loop_(std::make_shared<loop>([this] { give_up(); })),
+                               lane_number lanes, runtime::log_ptr reports)
+    : loop_(std::make_shared<loop>([this] { give_up(); }, std::move(reports))),
       self_(std::move(self)),
       lanes_(lanes),
       events_(to),

@@ -23,7 +23,8 @@ namespace weft::wireup {
 /// Members belong to the loop's thread, except where they say otherwise. Outlives that thread.
 class connection_manager::impl final : public peer_channel::owner, public meeting_host {
  public:
-  impl(identity self, manager_events& to, tcp_settings tcp, lane_number lanes);
+  impl(identity self, manager_events& to, tcp_settings tcp, lane_number lanes,
+       runtime::log_ptr reports);
   ~impl() override;
   void start_accepting();
   void end(bool failed);  ///< the thread that owns the manager

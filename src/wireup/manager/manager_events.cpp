@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/manager/manager_events.hpp"
 
-#include <cstdio>
-
 namespace weft::wireup {
 
 void manager_events::on_connection_request(std::uint64_t /*listener_number*/,
                                            std::unique_ptr<incoming_request> r) {
   r->reject("it accepts no connection requests");
-}
-
-void manager_events::on_notice(const std::string& sentence) {
-  std::fprintf(stderr, "weft: %s\n", sentence.c_str());
 }
 
 }  // namespace weft::wireup

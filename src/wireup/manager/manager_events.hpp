@@ -27,8 +27,8 @@ class manager_events {
   /// may never be. May throw std::bad_alloc, and is called again then.
   virtual void on_exhausted() {}
   /// An event that people should know of and no operation reports: a client was refused, a peer
-  /// broke the protocol. \param sentence by default a line on stderr
-  virtual void on_notice(const std::string& sentence);
+  /// broke the protocol.
+  virtual void on_notice(const std::string& sentence) = 0;
 
  protected:
   ~manager_events() = default;

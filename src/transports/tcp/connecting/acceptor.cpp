@@ -205,10 +205,7 @@ void acceptor::dismiss_clients() noexcept {
 }
 
 void acceptor::count_unauthenticated() noexcept {
-  if (unauthenticated_++ != 0) return;
-  std::fprintf(stderr,
-               "weft: a process connected to the TCP transport without having been offered to, "
-               "and was turned away (said once; context::describe() counts them)\n");
+  if (unauthenticated_++ == 0) offers_.turned_away();
 }
 
 }  // namespace weft::transports::tcp

@@ -23,6 +23,8 @@ class offers {
   virtual const counterpart* offered(const token& shown) const noexcept = 0;
   /// Takes the connection of the peer that the token was offered to, if it is still wanted.
   virtual void take(const token& shown, unique_fd& fd) noexcept = 0;
+  /// The first client has been turned away that no offer was made to.
+  virtual void turned_away() noexcept = 0;
 
  protected:
   ~offers() = default;

@@ -18,6 +18,7 @@ struct nothing_offered final : weft::transports::tcp::offers {
     return nullptr;
   }
   void take(const token&, unique_fd&) noexcept override {}
+  void turned_away() noexcept override {}
 };
 }  // namespace
 
