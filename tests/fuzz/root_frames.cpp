@@ -58,8 +58,7 @@ class rank_zero {
       case 2:
         return book_.on_impatience(c);
       case 3:
-        if (action > 250) book_.on_timeout("1 s");
-        return;
+        return action > 250 ? book_.on_timeout("1 s") : book_.tell_ends();
       default: {
         const frame f = some_frame(in);
         const std::size_t before = c->said;
@@ -94,7 +93,7 @@ class rank_zero {
     }
   }
 
-  root_book book_{the_job, ranks};
+  root_book book_{the_job, ranks, [] {}};
   std::vector<std::shared_ptr<scripted_client>> clients_;
 };
 
@@ -150,6 +149,7 @@ class other_rank {
 
   static frame some_frame(input& in) {
     const auto how = in.get<std::uint8_t>();
+    std::vector<job_ended> ends;
     std::vector<std::string> all{place(1), std::string(), place(2), place(3)};
     switch (how % 6) {
       case 0:
@@ -158,7 +158,8 @@ class other_rank {
         all.resize(1 + how / 8u % 4);
         return encode_directory_part(all, how / 32u % static_cast<peer_id>(all.size()));
       case 2:
-        return encode(job_ended{how / 8u % 4, how >= 128});
+        ends.push_back({how / 8u % 4, how >= 128});
+        return encode_ranks_ended(ends);
       case 3:
         return how >= 128 ? encode_orderly_bye() : some_bytes(in, 3);  // a refusal
       default:

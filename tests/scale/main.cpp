@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scale/meet.hpp"
 #include "scale/report.hpp"
 
 namespace {
@@ -71,6 +72,7 @@ int main(int argc, char** argv) {
   output to;
   std::string machine = "rdma";
   std::vector<std::string> changed_levels, works;
+  std::vector<weft::peer_id> meetings;
   placement places;
   CLI::App app{
       "Runs weft's collectives at many ranks in one process, under virtual time, on a modelled\n"
@@ -90,10 +92,19 @@ int main(int argc, char** argv) {
   app.add_option("--sockets", places.sockets, "of a host")->check(CLI::PositiveNumber);
   app.add_option("--hosts", places.hosts, "of a rack")->check(CLI::PositiveNumber);
   app.add_option("--most-memory", w.most_memory, "bytes of all ranks' data; more is left out");
+  app.add_option("--meet", meetings,
+                 "instead: so many ranks meet at rank 0, in real time over the loopback")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 65536));
   app.add_flag("--json", to.as_json, "a line for each result");
   app.add_option("--svg", to.svg, "draws time by ranks into this file");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (!meetings.empty()) {
+      fmt::print("{}", meeting_head());
+      for (const weft::peer_id ranks : meetings) fmt::print("{}", meeting_line(meet(ranks)));
+      return 0;
+    }
     if (machine == "tcp") w.machine = network::tcp();
     w.machine.places = places;
     for (const std::string& l : changed_levels) set_level(w.machine, l);

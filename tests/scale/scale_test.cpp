@@ -4,6 +4,7 @@
 #include <set>
 
 #include "collectives/algorithm.hpp"
+#include "scale/meet.hpp"
 #include "scale/report.hpp"
 #include "support/catch.hpp"
 
@@ -178,4 +179,11 @@ TEST_CASE("the drawing has a panel for each collective") {
   const std::string svg = drawing(find(small(false)));
   for (const char* name : {"barrier", "broadcast", "all_reduce", "all_gather", "all_to_all"})
     CHECK(svg.find(std::string(">") + name + "<") != std::string::npos);
+}
+
+TEST_CASE("ranks meet at rank 0 by a few frames each") {
+  const meeting_cost few = meet(3), more = meet(40);
+  CHECK(few.frames == 3 * 4);
+  CHECK(more.frames == 40 * 4);
+  CHECK(more.seconds > 0);
 }

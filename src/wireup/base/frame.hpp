@@ -32,7 +32,8 @@ enum class frame_kind : std::uint8_t {
   root_hello = 22,      ///< a rank to rank 0, where the ranks of the job meet
   root_welcome = 23,    ///< rank 0: all ranks are there
   directory_find = 24,  ///< a rank asks for a part of the directory
-  directory_part = 25   ///< rank 0: where some ranks listen
+  directory_part = 25,  ///< rank 0: where some ranks listen
+  ranks_ended = 26      ///< rank 0: which ranks have ended
 };
 
 /// The `detail` of a refusal: what the requester can tell its user.

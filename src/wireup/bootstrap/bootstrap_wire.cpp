@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "wireup/base/byte_io.hpp"
-#include "wireup/job/job_wire.hpp"
 #include "wireup/sockets/locator.hpp"
 
 namespace weft::wireup {
@@ -34,6 +33,16 @@ frame encode_directory_part(const std::vector<std::string>& locators, peer_id fi
   out.put(std::uint32_t{first}).put(static_cast<std::uint16_t>(end - first));
   for (peer_id r = first; r != end; ++r) out.put(std::string_view(locators[r]));
   return {frame_kind::directory_part, 0, out.take(), {}};
+}
+
+frame encode_ranks_ended(std::vector<job_ended>& ends) {
+  constexpr std::size_t bytes_of_each = 5;
+  const std::size_t count = std::min(ends.size(), max_frame_body / bytes_of_each);
+  byte_writer out;
+  for (std::size_t i = 0; i != count; ++i)
+    out.put(std::uint32_t{ends[i].rank}).put(static_cast<std::uint8_t>(ends[i].died ? 1 : 0));
+  ends.erase(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(count));
+  return {frame_kind::ranks_ended, 0, out.take(), {}};
 }
 
 frame encode_directory_find(peer_id first) {
@@ -84,6 +93,21 @@ std::optional<peer_id> decode_directory_find(const frame& f) {
   if (f.kind != frame_kind::directory_find) return std::nullopt;
   const peer_id first = in.get<std::uint32_t>();
   return in.complete() ? std::optional(first) : std::nullopt;
+}
+
+std::optional<std::vector<job_ended>> decode_ranks_ended(const frame& f) {
+  byte_reader in(f.body);
+  if (f.kind != frame_kind::ranks_ended) return std::nullopt;
+  std::vector<job_ended> ends;
+  for (std::size_t left = f.body.size(); left != 0; left -= std::min<std::size_t>(left, 5)) {
+    job_ended e;
+    e.rank = in.get<std::uint32_t>();
+    const auto died = in.get<std::uint8_t>();
+    if (died > 1) return std::nullopt;
+    e.died = died == 1;
+    ends.push_back(e);
+  }
+  return in.complete() ? std::optional(std::move(ends)) : std::nullopt;
 }
 
 bool is_orderly_bye(const frame& f) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages between rank 0 and the other ranks of a job that meets at rank 0, as frames.
-// docs/wire-format.md has the tables. `publish` and `ended` are those of job_wire.hpp.
+// docs/wire-format.md has the tables. `publish` is that of
+// job_wire.hpp.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "wireup/base/frame.hpp"
 #include "wireup/base/identity.hpp"
+#include "wireup/job/job_wire.hpp"
 
 namespace weft::wireup {
 
@@ -39,6 +41,8 @@ frame encode(const root_hello& h);
 frame encode(const root_welcome& w);
 /// As many of the locators, from `first` on, as fit. \param locators of all ranks
 frame encode_directory_part(const std::vector<std::string>& locators, peer_id first);
+/// \param ends not empty; as many of them as fit, and these are taken away
+frame encode_ranks_ended(std::vector<job_ended>& ends);
 /// Asks for the part that begins with this rank.
 frame encode_directory_find(peer_id first);
 /// The last frame of a side that leaves in good order.
@@ -49,6 +53,7 @@ std::optional<root_hello> decode_root_hello(const frame& f);
 std::optional<root_welcome> decode_root_welcome(const frame& f);
 std::optional<directory_part> decode_directory_part(const frame& f);
 std::optional<peer_id> decode_directory_find(const frame& f);
+std::optional<std::vector<job_ended>> decode_ranks_ended(const frame& f);
 bool is_orderly_bye(const frame& f);
 
 }  // namespace weft::wireup

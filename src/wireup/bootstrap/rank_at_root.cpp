@@ -16,6 +16,8 @@ namespace weft::wireup {
 
 namespace {
 
+constexpr auto time_to_collect_ends = std::chrono::milliseconds(2);
+
 /// The kernel and the network namespace.
 context_id this_host() {
   std::string text;
@@ -50,12 +52,18 @@ rank_at_root::rank_at_root(std::shared_ptr<loop> on, const given_rank& given,
       terms_(terms),
       member_(
           {given.rank, given.size, this_host()}, [this](frame f) { say(std::move(f)); },
-          [this](root_member::outcome o) { on_answer(std::move(o)); }) {}
+          [this](root_member::outcome o) { on_answer(std::move(o)); }),
+      tell_(loop_->io()) {}
 
 void rank_at_root::enter(unique_fd listening, entered done) {
   done_ = std::move(done);
   if (given_.rank != 0) return call();
-  book_.emplace(random_id(), given_.size);
+  book_.emplace(random_id(), given_.size, [this] {
+    tell_.expires_after(time_to_collect_ends);
+    tell_.async_wait([this](const asio::error_code& fault) {
+      if (!fault) book_->tell_ends();
+    });
+  });
   listener_ = std::make_unique<root_listener>(
       *loop_, std::move(listening), *book_,
       root_listener::terms{terms_.key, terms_.peer_timeout, terms_.reports});
@@ -126,6 +134,7 @@ void rank_at_root::leave() {
     caller_->close_when_sent();
   }
   if (listener_) listener_->close();
+  tell_.cancel();
   if (book_) book_->close();
   member_.stop();
 }
@@ -134,6 +143,7 @@ void rank_at_root::give_up() {
   finish({}, "there is no memory");
   if (caller_) caller_->close();
   if (listener_) listener_->close();
+  tell_.cancel();
   if (book_) book_->close();
   member_.stop();
 }

@@ -54,6 +54,7 @@ class rank_at_root {
   root_member member_;
   std::shared_ptr<root_caller> caller_;  // null on rank 0
   // Rank 0 only.
+  asio::steady_timer tell_;  // of the book's tell_ends
   std::optional<root_book> book_;
   std::unique_ptr<root_listener> listener_;
   root_book::client_ptr self_;

@@ -102,9 +102,17 @@ void root_book::on_rank_ended(peer_id rank, bool died) {
   named_.erase(e.client);
   const client_ptr gone = std::exchange(e.client, nullptr);
   gone->close_when_sent();
-  const std::map<client_ptr, peer_id> all = named_;
-  for (const auto& [c, of] : all) c->send(encode(job_ended{rank, died}));
-  if (welcomed_) publish_all();
+  if (untold_ends_.empty()) tell_soon_();
+  untold_ends_.push_back({rank, died});
+  publish_all();
+}
+
+void root_book::tell_ends() {
+  while (!untold_ends_.empty()) {
+    const frame f = encode_ranks_ended(untold_ends_);
+    const std::map<client_ptr, peer_id> all = named_;
+    for (const auto& [c, of] : all) c->send({f.kind, f.detail, f.body, {}});
+  }
 }
 
 void root_book::on_ended(const client_ptr& c) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wireup/base/frame.hpp"
@@ -37,7 +38,10 @@ class root_book {
   };
   using client_ptr = std::shared_ptr<client>;
 
-  root_book(const context_id& job, peer_id size) : job_(job), ranks_(size) {}
+  /// \param tell_soon has `tell_ends` called a moment later: often many ranks end at about the same
+  /// time, and each tells all others
+  root_book(const context_id& job, peer_id size, std::function<void()> tell_soon)
+      : job_(job), ranks_(size), tell_soon_(std::move(tell_soon)) {}
 
   /// At most so many connections that have not said which rank they are: all ranks may come at
   /// once. When more come, the oldest of them is closed.
@@ -51,6 +55,8 @@ class root_book {
   void on_impatience(const client_ptr& c);
   /// The time for all ranks to come is over: those that have come learn which ones have not.
   void on_timeout(const std::string& after);
+  /// Tells all ranks which ones have ended since the last call.
+  void tell_ends();
   /// "ranks 2 and 5 to 7"; empty: all are there.
   std::string missing() const;
   /// Closes all connections, after a last word.
@@ -79,6 +85,8 @@ class root_book {
   std::deque<client_ptr> unnamed_;  // oldest first
   std::map<client_ptr, peer_id> named_;
   std::vector<std::string> directory_;  // the locators; empty until all ranks have published
+  const std::function<void()> tell_soon_;
+  std::vector<job_ended> untold_ends_;
   bool welcomed_ = false;
   std::string last_refused_;  // a part of a sentence, or empty
 };

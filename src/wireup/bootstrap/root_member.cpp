@@ -31,9 +31,11 @@ bool root_member::on_frame(const frame& f) {
     return true;
   }
   if (const auto part = decode_directory_part(f)) return learn(*part);
-  if (const auto e = decode_ended(f)) {
-    if (e->rank >= who_.size) return false;
-    learn_end(e->rank, e->died);
+  if (const auto ends = decode_ranks_ended(f)) {
+    for (const job_ended& e : *ends) {
+      if (e.rank >= who_.size) return false;
+      learn_end(e.rank, e.died);
+    }
     return true;
   }
   if (is_orderly_bye(f)) learn_end(0, false);

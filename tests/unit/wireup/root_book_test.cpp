@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -38,7 +39,7 @@ struct seat final : root_book::client {
 using seat_ptr = std::shared_ptr<seat>;
 
 struct room {
-  explicit room(peer_id size) : book(random_id(), size) {}
+  explicit room(peer_id size) : book(random_id(), size, [this] { ends_to_tell = true; }) {}
 
   seat_ptr enter(peer_id rank, peer_id size, const context_id& host = {}) {
     auto s = std::make_shared<seat>(rank, size, host);
@@ -72,9 +73,12 @@ struct room {
     if (!died) book.on_frame(s, encode_orderly_bye());
     book.on_ended(s);
     std::erase(seats, s);
+    CHECK(std::exchange(ends_to_tell, false));
+    book.tell_ends();
     settle();
   }
 
+  bool ends_to_tell = false;
   root_book book;
   std::vector<seat_ptr> seats;
 };
@@ -153,7 +157,7 @@ TEST_CASE("who does not fit is refused by name, and the others go on") {
 TEST_CASE("a rank that ends before all are there may come again") {
   room r(2);
   const auto one = r.enter(1, 2);
-  r.leave(one, true);
+  r.book.on_ended(one);
   CHECK(r.book.missing() == "ranks 0 to 1");
   const auto zero = r.enter(0, 2), again = r.enter(1, 2);
   CHECK((again->answer && again->answer->welcome));
@@ -179,11 +183,11 @@ TEST_CASE("all hear of a rank that ends; it is not found, and is not waited for"
   all[1]->member.publish(place(1));
   r.settle();
   std::vector<std::string> found;
-  all[0]->member.find(2, [&](std::string at) { found.push_back(std::move(at)); });
   all[0]->member.find(1, [&](std::string at) { found.push_back(std::move(at)); });
+  all[0]->member.find(2, [&](std::string at) { found.push_back(std::move(at)); });
   r.leave(all[2], true);  // before it has published
   CHECK(ends == std::vector{std::pair<peer_id, bool>{2, true}});
-  CHECK(found == std::vector{std::string(), place(1)});
+  CHECK(found == std::vector{place(1), std::string()});
   r.leave(all[1], false);
   CHECK(ends.back() == std::pair<peer_id, bool>{1, false});
   CHECK(find(*all[0], 1) == std::vector{std::string()});
@@ -244,7 +248,8 @@ TEST_CASE("a member believes no rank 0 that says what cannot be") {
   CHECK_FALSE(s.member.on_frame(encode(root_welcome{{}, 4, 1, 0})));
   CHECK_FALSE(s.member.on_frame(encode(root_welcome{{}, 3, 4, 0})));
   CHECK(s.member.on_frame(encode(root_welcome{{}, 3, 1, 0})));
-  CHECK_FALSE(s.member.on_frame(encode(job_ended{3, true})));
+  std::vector<job_ended> nobody{{3, true}};
+  CHECK_FALSE(s.member.on_frame(encode_ranks_ended(nobody)));
   CHECK_FALSE(s.member.on_frame(encode_directory_part({place(0), place(1), place(2)}, 1)));
   CHECK_FALSE(
       s.member.on_frame(encode_directory_part({place(0), place(1), place(2), place(3)}, 0)));

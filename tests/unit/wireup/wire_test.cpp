@@ -217,6 +217,13 @@ TEST_CASE("what ranks and the rank 0 that they meet at say, byte by byte, and ba
   const auto back = decode_directory_part(part);
   REQUIRE(back);
   CHECK((back->first == 1 && back->locators == std::vector<std::string>{name, ""}));
+  std::vector<job_ended> ends{{6, true}, {7, false}};
+  const frame over = encode_ranks_ended(ends);
+  CHECK(ends.empty());
+  CHECK(hex(over.body) == "06000000010700000000");
+  const auto told = decode_ranks_ended(over);
+  REQUIRE((told && told->size() == 2));
+  CHECK((told->at(0).rank == 6 && told->at(0).died && !told->at(1).died));
   CHECK(is_orderly_bye(encode_orderly_bye()));
 }
 
