@@ -147,6 +147,12 @@ struct options {
   /// "auto", "uring" or "epoll": the kind of wait set.
   std::string wait_set = "auto";
 
+  /// A folder for the names of Unix sockets, by its absolute path; empty: names in the network
+  /// namespace. Processes that share the folder and the kernel share memory, whatever else their
+  /// containers have in common; those of other users need the job's key. All processes that are to
+  /// share memory need the same folder. docs/containers.md
+  std::string socket_dir;
+
   /// The secret by which processes of a job authenticate each other over TCP: 32 to 128 hexadecimal
   /// digits. Empty: `job_key_file` names a file with the digits that only its owner may read. Both
   /// empty: the launcher's key, if any; without a key no process on another host can connect.

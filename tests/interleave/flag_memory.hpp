@@ -53,6 +53,7 @@ inline mapping lent(const unique_fd&, std::size_t n) {
 
 /// Rings as a system call does, which is a fence.
 struct quiet_bell {
+  explicit quiet_bell(const weft::runtime::socket_folder&) {}
   void ring(const wakeup_address& to) noexcept {
     interleave::point_of_change();
     interleave::fence();

@@ -44,6 +44,8 @@ class control_plane final : private wireup::manager_events {
 
   const runtime::log_ptr& log() const noexcept { return log_; }
   wireup::job& job() noexcept { return *job_; }
+  /// Where the bells that peers ring have their names.
+  const runtime::socket_folder& bells() const noexcept { return tcp_.names.folder(); }
   detail::members& members() noexcept { return members_; }
   /// The spawned tasks of all lanes: a task of one lane may spawn another one on an idle lane, also
   /// while the context ends. Their home is the first lane.

@@ -86,7 +86,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       plane_(std::move(plane)),
       lane_(lane),
       engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set, nullptr,
-              plane_->log()),
+              plane_->log(), plane_->bells()),
       loans_(engine_, options_.loan_budget),
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit, options_.eager_limits,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,

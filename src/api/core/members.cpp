@@ -39,7 +39,10 @@ void members::attach(wireup::connection_manager& m, std::function<void(peer_id, 
       mail->post([found, locator] { found(locator); });
     });
   };
-  host.is_at = &wireup::is_process_at;
+  host.is_at = [names = tcp_.names](const wireup::identity& who, bool by_unix_socket,
+                                    const std::string& locator) {
+    return wireup::is_process_at(names, who, by_unix_socket, locator);
+  };
   host.on_change = [this](const change& c) { apply({0, {c}}); };
   coordinator_ = std::make_unique<wireup::coordinator>(std::move(host));
 }

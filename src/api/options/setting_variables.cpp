@@ -82,6 +82,11 @@ const std::vector<environment_variable>& setting_variables() {
       {"WEFT_LOAN_BUDGET", "loan_budget", "bytes for messages that are lent to peers (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.loan_budget = bytes(n, v); },
        [](const options& o) { return std::to_string(o.loan_budget); }},
+      {"WEFT_SOCKET_DIR", "socket_dir",
+       "a folder that containers share, for the names of Unix sockets; empty: the network "
+       "namespace",
+       [](options& o, const char*, const std::string& v) { o.socket_dir = v; },
+       [](const options& o) { return o.socket_dir; }},
       {"WEFT_JOB_KEY", "job_key",
        "the secret that processes of a job share, for TCP: 32 to 128 hex digits",
        [](options& o, const char*, const std::string& v) { o.job_key = v; },

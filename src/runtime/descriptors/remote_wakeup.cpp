@@ -6,8 +6,10 @@
 #include <linux/filter.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -23,10 +25,16 @@ namespace {
 constexpr int most_heard_at_once = 64;
 
 struct bell_name {
-  explicit bell_name(const std::array<std::uint64_t, 2>& name) noexcept {
+  bell_name(const std::string& folder, const std::array<std::uint64_t, 2>& name) noexcept {
     at.sun_family = AF_UNIX;
-    // The first byte is zero: the name is abstract, outside the file system.
-    const auto end = fmt::format_to(at.sun_path + 1, "weft-bell-{:016x}{:016x}", name[0], name[1]);
+    // If the first byte is zero, the name is abstract, outside the file system.
+    char* end = at.sun_path + 1;
+    if (!folder.empty()) {
+      end =
+          std::copy_n(folder.data(), std::min(folder.size(), socket_folder::longest), at.sun_path);
+      *end++ = '/';
+    }
+    end = fmt::format_to(end, "weft-bell-{:016x}{:016x}", name[0], name[1]);
     size = static_cast<socklen_t>(end - reinterpret_cast<char*>(&at));
   }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&at); }
@@ -71,13 +79,16 @@ void let_in_only(int socket, const std::array<std::uint64_t, 2>& secret) noexcep
 
 }  // namespace
 
-wakeup_receiver::wakeup_receiver() : fd_(new_socket()) {
+wakeup_receiver::wakeup_receiver(const socket_folder& names) : fd_(new_socket()) {
   if (::getrandom(&address_, sizeof address_, 0) != static_cast<ssize_t>(sizeof address_))
     no_bell("getrandom");
   let_in_only(fd_.get(), address_.secret);
   let_descriptors_in(fd_.get(), false);
-  const bell_name here(address_.name);
+  const bell_name here(names.path, address_.name);
   if (::bind(fd_.get(), here.get(), here.size) != 0) no_bell("bind");
+  if (!names.is_there()) return;
+  file_ = socket_file(here.at.sun_path);
+  if (names.for_all_users && ::chmod(here.at.sun_path, 0666) != 0) no_bell("chmod");
 }
 
 void wakeup_receiver::drain() noexcept {
@@ -93,13 +104,13 @@ void wakeup_receiver::drain() noexcept {
   }
 }
 
-wakeup_sender::wakeup_sender() : fd_(new_socket()) {}
+wakeup_sender::wakeup_sender(const socket_folder& names) : fd_(new_socket()), folder_(names.path) {}
 
 /// Rings that receivers do not drain stay on the account of the socket that sent them: a few
 /// hundred peers that are stopped, or hostile, could make it refuse all others. A new socket has an
 /// account of its own, and what it has sent outlives it.
 void wakeup_sender::ring(const wakeup_address& to) noexcept {
-  const bell_name there(to.name);
+  const bell_name there(folder_, to.name);
   const auto send_by = [&](int socket) {
     ssize_t sent = 0;
     do {
@@ -112,6 +123,16 @@ void wakeup_sender::ring(const wakeup_address& to) noexcept {
   if (!send_by(fd_.get())) [[unlikely]]
     if (const unique_fd fresh = socket_or_none()) static_cast<void>(send_by(fresh.get()));
   errno = saved;
+}
+
+bool is_left_bell(const std::string& path) noexcept {
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  if (path.size() >= sizeof at.sun_path) return false;
+  std::ranges::copy(path, at.sun_path);
+  const unique_fd probe = socket_or_none();
+  return probe && ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 &&
+         errno == ECONNREFUSED;
 }
 
 }  // namespace weft::runtime

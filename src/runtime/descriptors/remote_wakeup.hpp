@@ -15,14 +15,16 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "runtime/descriptors/fd.hpp"
+#include "runtime/descriptors/socket_folder.hpp"
 
 namespace weft::runtime {
 
 /// What a process has to know to ring.
 struct wakeup_address {
-  /// The abstract Unix address is "weft-bell-" and these in hexadecimal.
+  /// The name of the socket is "weft-bell-" and these in hexadecimal.
   std::array<std::uint64_t, 2> name{};
   std::array<std::uint64_t, 2> secret{};
 };
@@ -32,7 +34,7 @@ struct wakeup_address {
 class wakeup_receiver {
  public:
   /// \throws weft::error (system) when the kernel gives no socket
-  wakeup_receiver();
+  explicit wakeup_receiver(const socket_folder& names = {});
 
   int fd() const noexcept { return fd_.get(); }
   const wakeup_address& address() const noexcept { return address_; }
@@ -44,6 +46,7 @@ class wakeup_receiver {
  private:
   wakeup_address address_;
   unique_fd fd_;
+  socket_file file_;
   // Before Linux 6.16 a peer that knows the secret can send descriptors.
   std::shared_ptr<disposal> disposal_ = std::make_shared<disposal>();
 };
@@ -52,8 +55,9 @@ class wakeup_receiver {
 /// descriptor. Move-only.
 class wakeup_sender {
  public:
-  /// \throws weft::error (system) when the kernel gives no socket
-  wakeup_sender();
+  /// \param names those of the receivers \throws weft::error (system) when the kernel gives no
+  /// socket
+  explicit wakeup_sender(const socket_folder& names = {});
 
   /// Makes the receiver readable. No effect if no process listens there. Never blocks and never
   /// raises a signal, whatever the other side does: a ring that finds its receiver's queue full is
@@ -62,6 +66,10 @@ class wakeup_sender {
 
  private:
   unique_fd fd_;
+  std::string folder_;
 };
+
+/// Whether the process that had the bell with this path has ended.
+bool is_left_bell(const std::string& path) noexcept;
 
 }  // namespace weft::runtime

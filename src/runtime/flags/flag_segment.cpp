@@ -48,6 +48,7 @@ flag_segment::flag_segment(const unique_fd& memory, const flag_layout& l, std::u
       members_(reinterpret_cast<flag_member*>(begin_of(mapping_) + l.members_at())),
       flags_(reinterpret_cast<flag*>(begin_of(mapping_) + l.flags_at())),
       user_(begin_of(mapping_) + l.user_at(), l.user_bytes),
+      bell_(own ? own->names() : socket_folder()),
       rung_(std::make_unique<std::atomic<std::uint32_t>[]>(l.members)) {
   if (own) {
     members_[self_].caller_bell = own->caller_wakeup().address();

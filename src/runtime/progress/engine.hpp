@@ -54,10 +54,11 @@ class engine final : public own_services,
                      public detail::run_loop {
  public:
   /// \param virtual_time the timers' clock instead of the steady clock; outlives the engine
-  /// \param reports null: lines on the standard error
+  /// \param reports null: lines on the standard error \param bells where those that peers ring have
+  /// their names
   engine(progress_mode mode, wait_strategy::settings waiting, const std::string& wanted_wait_set,
-         const clock* virtual_time = nullptr, log_ptr reports = nullptr)
-      : core_(*this, mode, waiting, wanted_wait_set, virtual_time),
+         const clock* virtual_time = nullptr, log_ptr reports = nullptr, socket_folder bells = {})
+      : core_(*this, mode, waiting, wanted_wait_set, virtual_time, std::move(bells)),
         files_(wanted_wait_set, *this, *this),
         log_(reports ? std::move(reports) : log_on_standard_error()) {}
   ~engine() override;  ///< stops the progress thread; all operations must have ended before

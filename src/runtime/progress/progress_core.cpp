@@ -25,12 +25,13 @@ wait_strategy::settings fitted(wait_strategy::settings waiting, progress_mode mo
 
 progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_mode,
                              wait_strategy::settings wanted_waiting,
-                             const std::string& wanted_wait_set, const clock* time)
+                             const std::string& wanted_wait_set, const clock* time,
+                             socket_folder bells)
     : mode(wanted_mode),
       waiting(fitted(wanted_waiting, wanted_mode)),
       has_progress_thread(mode == progress_mode::dedicated || mode == progress_mode::two_threads),
       virtual_time(time),
-      bell(has_progress_thread),
+      bell(has_progress_thread, std::move(bells)),
       self_(self),
       two_threads_(mode == progress_mode::two_threads ? std::make_unique<two_threads>(*this)
                                                       : nullptr) {

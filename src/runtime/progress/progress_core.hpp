@@ -42,7 +42,7 @@ class progress_core final {
   /// \param self the engine, as the thread inside run() names it
   /// \throws weft::error when the kernel refuses a descriptor or memory
   progress_core(const detail::run_loop& self, progress_mode mode, wait_strategy::settings waiting,
-                const std::string& wanted_wait_set, const clock* virtual_time);
+                const std::string& wanted_wait_set, const clock* virtual_time, socket_folder bells);
   ~progress_core();
   progress_core(const progress_core&) = delete;
   progress_core& operator=(const progress_core&) = delete;

@@ -30,8 +30,8 @@ const doorbell_page* checked(const mapping& memory) {
 }
 }  // namespace
 
-doorbell::doorbell(bool has_progress_thread)
-    : memory_(make_memory_file("weft-doorbell", page_size)) {
+doorbell::doorbell(bool has_progress_thread, socket_folder names)
+    : memory_(make_memory_file("weft-doorbell", page_size)), names_(std::move(names)) {
   mapping own = map_own(memory_, page_size);
   seal_for_readers(memory_);
   must_fence_ = !join_heavy_fences() || !heavy_fence();

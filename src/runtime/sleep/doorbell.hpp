@@ -44,7 +44,8 @@ struct doorbell_page {
 class doorbell {
  public:
   /// \throws weft::error (system) when the kernel gives no memfd or eventfd
-  explicit doorbell(bool has_progress_thread);
+  /// \param names of the bells that peers ring
+  explicit doorbell(bool has_progress_thread, socket_folder names = {});
   doorbell(const doorbell&) = delete;
   doorbell& operator=(const doorbell&) = delete;
 
@@ -84,6 +85,7 @@ class doorbell {
   wakeup_receiver& progress_wakeup() noexcept { return progress_wakeup_; }
   /// By which this process rings peers.
   wakeup_sender& to_peers() noexcept { return to_peers_; }
+  const socket_folder& names() const noexcept { return names_; }
   bool fences_senders() const noexcept { return !must_fence_; }
 
  private:
@@ -105,9 +107,10 @@ class doorbell {
   doorbell_page* page_ = nullptr;
   event_fd caller_;
   event_fd progress_;
-  wakeup_receiver caller_wakeup_;
-  wakeup_receiver progress_wakeup_;
-  wakeup_sender to_peers_;
+  const socket_folder names_;
+  wakeup_receiver caller_wakeup_{names_};
+  wakeup_receiver progress_wakeup_{names_};
+  wakeup_sender to_peers_{names_};
   bool must_fence_ = false;
 };
 

@@ -106,7 +106,7 @@ void connect_attempt::next_place(const failure& why) {
 
 void connect_attempt::connect() {
   if (!done_) return;
-  opened socket = connect_abstract(socket_name_, loop_->disposal());
+  opened socket = tcp_.names.connect(socket_name_, loop_->disposal());
   if (socket.fd) return take(std::move(socket.fd), connection::medium::unix_packets, {});
   const bool passing = socket.error == EAGAIN || socket.error == EMFILE || socket.error == ENFILE ||
                        socket.error == ENOBUFS || socket.error == ENOMEM;
@@ -118,14 +118,17 @@ void connect_attempt::connect() {
 }
 
 void connect_attempt::take(unique_fd socket, connection::medium m, const admission& known) try {
-  if (m == connection::medium::tcp) prepare_tcp(socket.get(), tcp_.peer_timeout);
-  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m, known);
-  const credentials& who = channel_->kernel_view();
-  if (channel_->carries_descriptors() && !who.same_user) {
-    return fail(
-        {errc::unreachable, fmt::format("no channel to {}: {} listens there: {}", where_,
-                                        describe_process(who.pid), why_no_user_of_ours(who))});
+  admission medium = known;
+  if (m == connection::medium::tcp) {
+    prepare_tcp(socket.get(), tcp_.peer_timeout);
+  } else if (const credentials who = credentials_of(socket.get()); !who.same_user) {
+    if (!tcp_.may_know_key(who))
+      return fail(
+          {errc::unreachable, fmt::format("no channel to {}: {} listens there: {}", where_,
+                                          describe_process(who.pid), why_no_user_of_ours(who))});
+    medium = tcp_.admission_by_key();
   }
+  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m, medium);
   // The channel keeps this object alive until it has an answer or ends.
   channel_->ask(says_, where_, whom_,
                 [self = shared_from_this()](channel_ptr got, const failure& why) {

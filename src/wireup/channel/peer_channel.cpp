@@ -205,6 +205,7 @@ void peer_channel::on_hello(const frame& f) {
   }
   deadline_timer_.cancel();
   know(h.value->who);
+  connection_->let_descriptors_in();
   secret_ = invites_->secret();
   stage_ = stage::waiting;
   owner_.on_hello(shared_from_this(), std::move(*h.value));
@@ -250,6 +251,7 @@ void peer_channel::on_answer(const frame& f) {
   decoded<identity> who = greets_->judge(f);
   if (!who.value) return wrong(who.wrong);
   know(std::move(*who.value));
+  connection_->let_descriptors_in();
   secret_ = greets_->secret();
   greets_.reset();
   become_live();

@@ -10,10 +10,11 @@
 
 namespace weft::wireup {
 
-bool is_process_at(const identity& who, bool by_unix_socket, const std::string& locator) {
+bool is_process_at(const socket_names& names, const identity& who, bool by_unix_socket,
+                   const std::string& locator) {
   const auto where = parse_locator(locator);
   if (!where) return false;
-  const auto listener = listener_at(where->socket_name);
+  const auto listener = names.listener_at(where->socket_name);
   if (!by_unix_socket) return !listener;
   return listener && listener->same_user && listener->pid == who.pid;
 }

@@ -16,7 +16,8 @@ namespace weft::wireup {
 
 /// Whether `who` is the process that listens at the locator. On this host the kernel tells. Over
 /// TCP every holder of the job's key is believed, unless that rank is on this host.
-bool is_process_at(const identity& who, bool by_unix_socket, const std::string& locator);
+bool is_process_at(const socket_names& names, const identity& who, bool by_unix_socket,
+                   const std::string& locator);
 
 /// Everything on the connection manager's thread. What members send is checked; a member that
 /// misbehaves is dropped and counts as dead. The end of a coordinator connection is the news of its

@@ -58,7 +58,7 @@ class connection : public std::enable_shared_from_this<connection> {
   connection(loop& on, unique_fd socket, medium m = medium::unix_packets);
   ~connection();
 
-  /// Descriptors may come, too, if the medium carries them. Before `start`.
+  /// Descriptors may come, too, if the medium carries them: who is at the other end is known.
   void let_descriptors_in() noexcept;
   /// Starts to receive.
   void start(std::shared_ptr<user> whom);

@@ -29,15 +29,15 @@ std::shared_ptr<listener> listener_table::make(std::uint64_t number, unique_fd s
       warn_, is_unix ? &say_no_room : nullptr);
 }
 
-void listener_table::add_own(unique_fd socket, bool is_unix) {
-  own_.push_back({make(0, std::move(socket), is_unix), is_unix});
+void listener_table::add_own(listening socket, bool is_unix) {
+  own_.push_back({make(0, std::move(socket.fd), is_unix), std::move(socket.file), is_unix});
 }
 
-void listener_table::add(std::uint64_t number, const listen_address& address, unique_fd socket,
+void listener_table::add(std::uint64_t number, const listen_address& address, listening socket,
                          bool for_meetings, lane_number lane) {
-  const auto made = make(number, std::move(socket), address.is_unix());
-  entries_.emplace(number, entry{made, address.is_unix(), for_meetings, lane,
-                                 address.how == listen_address::scheme::any});
+  const auto made = make(number, std::move(socket.fd), address.is_unix());
+  entries_.emplace(number, entry{made, std::move(socket.file), address.is_unix(), for_meetings,
+                                 lane, address.how == listen_address::scheme::any});
   if (paused_ && address.is_unix()) made->pause();
   made->start();
 }
@@ -55,7 +55,10 @@ void listener_table::close(std::uint64_t number) {
 }
 
 void listener_table::close_all() {
-  for (const entry& one : own_) one.socket->close();
+  for (entry& one : own_) {
+    one.socket->close();
+    one.file = {};
+  }
   for (const auto& [number, one] : entries_) one.socket->close();
   entries_.clear();
 }

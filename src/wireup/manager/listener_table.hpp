@@ -22,6 +22,7 @@ class listener_table {
  public:
   struct entry {
     std::shared_ptr<listener> socket;
+    socket_file file;
     bool is_unix = true;
     bool for_meetings = false;
     lane_number lane = 0;            // to which its clients come
@@ -36,9 +37,9 @@ class listener_table {
       : loop_(on), take_(std::move(take)), warn_(std::move(warn)) {}
 
   /// A listener of the context itself. Accepts from `start` on. \throws as listener
-  void add_own(unique_fd socket, bool is_unix);
+  void add_own(listening socket, bool is_unix);
   /// Accepts from now on.
-  void add(std::uint64_t number, const listen_address& address, unique_fd socket, bool for_meetings,
+  void add(std::uint64_t number, const listen_address& address, listening socket, bool for_meetings,
            lane_number lane);
   /// \return a listener of the application; null: it is closed, or never was
   const entry* find(std::uint64_t number) const;

@@ -32,7 +32,7 @@ connection_manager::impl::impl(identity self, manager_events& to, tcp_settings t
   self_.pid = ::getpid();
   self_.id = key_.id();
   locator where{socket_name_of(self_.id), {}};
-  opened socket = listen_abstract(where.socket_name);
+  listening socket = tcp_.names.listen(where.socket_name);
   if (!socket.fd)
     throw error(errc::system,
                 fmt::format("cannot listen on a Unix socket: {}; {}", std::strerror(socket.error),
@@ -42,10 +42,10 @@ connection_manager::impl::impl(identity self, manager_events& to, tcp_settings t
     const std::vector<std::string> hosts = addresses_of_host(tcp_.interfaces);
     unique_fd fd = listen_tcp(hosts, port);
     for (const std::string& host : hosts) where.places.push_back({host, port});
-    listeners_.add_own(std::move(fd), false);
+    listeners_.add_own({std::move(fd), {}, 0}, false);
   }
   self_.locator = to_text(where);
-  listeners_.add_own(std::move(socket.fd), true);
+  listeners_.add_own(std::move(socket), true);
 }
 
 void connection_manager::impl::start_accepting() {

@@ -62,7 +62,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::shared_ptr<connect_attempt> start_attempt(hello says, const std::string& address,
                                                  channel_ready done) override;
 
-  unique_fd open_socket(listen_address& address);
+  listening open_socket(listen_address& address);
   void on_client(unique_fd client, std::uint64_t listener_number, bool is_unix);
   void on_unix_client(unique_fd client, std::uint64_t listener_number);
   void on_tcp_client(unique_fd client, std::uint64_t listener_number);

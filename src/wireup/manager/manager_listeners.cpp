@@ -15,21 +15,21 @@ namespace weft::wireup {
 
 // --- listeners -------------------------------------------------------------------------------
 
-unique_fd connection_manager::impl::open_socket(listen_address& address) {
-  if (address.is_unix()) return listen_at_name(address);
+listening connection_manager::impl::open_socket(listen_address& address) {
+  if (address.is_unix()) return listen_at_name(address, tcp_.names);
   if (address.how == listen_address::scheme::tcp && tcp_.key_of_listeners().empty())
     throw error(errc::invalid_argument,
                 fmt::format("no process could connect to {} without a job key; set WEFT_JOB_KEY or "
                             "WEFT_JOB_KEY_FILE, the same on both sides",
                             to_text(address)));
-  return listen_at_port(address);
+  return {listen_at_port(address), {}, 0};
 }
 
 std::uint64_t connection_manager::impl::open_listener(
     const std::string& address, std::string& actual_address,
     const std::function<void(std::uint64_t)>& known, lane_number lane) {
   listen_address where = parse_address(address);
-  unique_fd socket;
+  listening socket;
   try {
     socket = open_socket(where);
   } catch (const error& e) {
@@ -44,8 +44,8 @@ std::uint64_t connection_manager::impl::open_listener(
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   actual_address = to_text(where);
   if (known) known(number);
-  loop_->post([this, number, where, lane, fd = std::move(socket)]() mutable {
-    listeners_.add(number, where, std::move(fd), false, lane);
+  loop_->post([this, number, where, lane, made = std::move(socket)]() mutable {
+    listeners_.add(number, where, std::move(made), false, lane);
   });
   return number;
 }
@@ -53,7 +53,7 @@ std::uint64_t connection_manager::impl::open_listener(
 std::uint64_t connection_manager::impl::open_meeting_listener(const std::string& address,
                                                               lane_number lane) {
   listen_address where = parse_address(address);
-  unique_fd socket = open_socket(where);
+  listening socket = open_socket(where);
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   listeners_.add(number, where, std::move(socket), true, lane);
   return number;
@@ -84,6 +84,9 @@ void connection_manager::impl::on_unix_client(unique_fd client, std::uint64_t li
   const credentials who = credentials_of(client.get());
   if (who.same_user)
     return admit(std::move(client), connection::medium::unix_packets, {}, listener_number);
+  if (tcp_.may_know_key(who))
+    return admit(std::move(client), connection::medium::unix_packets, tcp_.admission_by_key(),
+                 listener_number);
   notices_.refused_user(who);
   loop_->disposal()->hang_up(client.release());
 }

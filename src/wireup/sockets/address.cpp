@@ -15,7 +15,6 @@
 
 #include "net/address.hpp"
 #include "runtime/os/errno_hint.hpp"
-#include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::wireup {
 
@@ -99,17 +98,21 @@ std::string listener_socket_name(const std::string& name) {
   return fmt::format("weft-door:{}:{}", ::geteuid(), name);
 }
 
-unique_fd listen_at_name(const listen_address& address) {
+listening listen_at_name(const listen_address& address, const socket_names& names) {
   const std::string name = listener_socket_name(address.name);
-  opened socket = listen_abstract(name);
-  if (socket.fd) return std::move(socket.fd);
+  listening socket = names.listen(name);
+  if (socket.fd) return socket;
   if (socket.error == EADDRINUSE) {
-    const std::string holder = who_listens(name);
+    const std::string holder = names.who_listens(name);
     throw error(errc::system, fmt::format("the address {} is taken{}{}; choose another name",
                                           to_text(address), holder.empty() ? "" : " by ", holder));
   }
-  throw error(errc::system, fmt::format("cannot listen at {}: {}", to_text(address),
-                                        runtime::describe_errno(socket.error)));
+  const bool no_name = socket.error == EINVAL || socket.error == ENAMETOOLONG;
+  throw error(
+      errc::system,
+      fmt::format("cannot listen at {}: {}{}", to_text(address),
+                  runtime::describe_errno(socket.error),
+                  no_name ? "; with WEFT_SOCKET_DIR a name is short and has no slash" : ""));
 }
 
 unique_fd listen_at_port(listen_address& address) {

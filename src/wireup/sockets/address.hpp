@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/descriptors/fd.hpp"
+#include "wireup/sockets/socket_names.hpp"
 
 namespace weft::wireup {
 
@@ -36,7 +37,7 @@ std::string listener_socket_name(const std::string& name);
 
 /// Opens the socket of a Unix listener. \throws weft::error (system), which names the process that
 /// holds the name
-unique_fd listen_at_name(const listen_address& address);
+listening listen_at_name(const listen_address& address, const socket_names& names);
 
 /// Opens the socket of a listener with a port; sets the port that was chosen for port 0. Loopback
 /// only when the address names no host. \throws weft::error (system, invalid_argument)

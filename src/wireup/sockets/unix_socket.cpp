@@ -27,12 +27,13 @@ namespace {
 
 constexpr std::string_view name_prefix = "weft-";
 
-struct abstract_address {
-  explicit abstract_address(const std::string& name) {
+struct unix_address {
+  /// \param offset 1: an abstract name, behind a zero byte; 0: a path
+  unix_address(const std::string& name, std::size_t offset) {
     address.sun_family = AF_UNIX;
     const std::size_t length = std::min(name.size(), max_socket_name);
-    std::memcpy(address.sun_path + 1, name.data(), length);
-    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+    std::memcpy(address.sun_path + offset, name.data(), length);
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + offset + length);
   }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 
@@ -81,24 +82,36 @@ std::optional<context_id> id_of_socket(std::string_view name) {
 
 bool is_socket_name(const std::string& text) { return id_of_socket(text).has_value(); }
 
-opened listen_abstract(const std::string& name) {
+namespace {
+
+opened listen_at(const unix_address& address) {
   opened made = new_socket();
   if (!made.fd) return made;
-  const abstract_address address(name);
   if (::bind(made.fd.get(), address.get(), address.size) != 0 ||
       ::listen(made.fd.get(), SOMAXCONN) != 0)
     return {unique_fd{}, errno};
   return made;
 }
 
-opened connect_abstract(const std::string& name, std::shared_ptr<runtime::disposal> where) {
+opened connect_to(const unix_address& address, std::shared_ptr<runtime::disposal> where) {
   opened made = new_socket(std::move(where));
   if (!made.fd) return made;
-  const abstract_address address(name);
   if (::connect(made.fd.get(), address.get(), address.size) == 0) return made;
   const int error = errno;
   ::close(made.fd.release());  // no client has connected to it
   return {unique_fd{}, error};
+}
+
+}  // namespace
+
+opened listen_abstract(const std::string& name) { return listen_at({name, 1}); }
+opened listen_at_path(const std::string& path) { return listen_at({path, 0}); }
+
+opened connect_abstract(const std::string& name, std::shared_ptr<runtime::disposal> where) {
+  return connect_to({name, 1}, std::move(where));
+}
+opened connect_to_path(const std::string& path, std::shared_ptr<runtime::disposal> where) {
+  return connect_to({path, 0}, std::move(where));
 }
 
 opened accept_one(int listener, std::shared_ptr<runtime::disposal> where) {
@@ -174,22 +187,6 @@ std::string describe_process(pid_t pid) {
   std::string name;
   if (!std::getline(file, name)) return fmt::format("process {}", pid);
   return fmt::format("process {} ({})", pid, runtime::printable(name));
-}
-
-std::optional<credentials> listener_at(const std::string& name) {
-  opened probe = connect_abstract(name);
-  if (!probe.fd) return std::nullopt;
-  const credentials who = credentials_of(probe.fd.get());
-  runtime::disposal().hang_up(probe.fd.release());
-  return who;
-}
-
-std::string who_listens(const std::string& name) {
-  const auto who = listener_at(name);
-  if (!who) return {};
-  std::string text = describe_process(who->pid);
-  if (!who->same_user) text += fmt::format(" of the user with id {}", who->uid);
-  return text;
 }
 
 int send_packet(int socket, std::span<const std::byte> head, std::span<const std::byte> body,

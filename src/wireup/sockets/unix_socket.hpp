@@ -52,6 +52,10 @@ opened listen_abstract(const std::string& name);
 /// \param where closes the socket, in which the other side can leave descriptors; null: its owner
 ///   does, on its own thread
 opened connect_abstract(const std::string& name, std::shared_ptr<runtime::disposal> where = {});
+/// The same with the path of a file. It stays when the socket ends. \param path at most
+/// max_socket_name bytes
+opened listen_at_path(const std::string& path);
+opened connect_to_path(const std::string& path, std::shared_ptr<runtime::disposal> where = {});
 /// EAGAIN: no connection is waiting. \param where as above
 opened accept_one(int listener, std::shared_ptr<runtime::disposal> where = {});
 
@@ -72,12 +76,6 @@ std::string why_no_user_of_ours(const credentials& who);
 /// not tell, or the process has ended.
 unique_fd process_at(int socket);
 
-/// The process that listens at an abstract name; nothing: no process, or it cannot be told at the
-/// moment.
-std::optional<credentials> listener_at(const std::string& name);
-/// The process that holds an abstract name, for a message: "process 12 (heat)"; empty if there is
-/// none.
-std::string who_listens(const std::string& name);
 /// "process 12 (heat)".
 std::string describe_process(pid_t pid);
 

@@ -189,7 +189,9 @@ class rank_zero final : public weft::tests::no_events {
       finds.add(found);
       found(rank_one_at);
     };
-    h.is_at = &is_process_at;
+    h.is_at = [](const identity& who, bool by_unix_socket, const std::string& locator) {
+      return is_process_at({}, who, by_unix_socket, locator);
+    };
     h.on_change = [this](const change& c) { changes.add(c); };
     book_ = std::make_unique<coordinator>(std::move(h));
     manager = std::make_unique<connection_manager>(identity{}, *this);

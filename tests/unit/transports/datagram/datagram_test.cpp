@@ -24,6 +24,7 @@ class no_engine final : public wt::services {
   bool passes_anyway() const noexcept override { return true; }
   bool has_progress_thread() const noexcept override { return false; }
   bool is_crowded() const noexcept override { return false; }
+  void report(weft::log_level, std::string_view) noexcept override {}
 };
 
 class recorder final : public wt::frame_sink {
