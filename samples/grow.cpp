@@ -56,11 +56,17 @@ task<void> visit(context& ctx) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::atoi(argv[1]) == 0) {
-    context ctx = join(argv[1]);
-    run(ctx, visit(ctx));
-  } else {
-    context ctx;
-    run(ctx, host(ctx, argc == 2 ? std::strtoull(argv[1], nullptr, 10) : 1));
+  try {
+    if (argc == 2 && std::atoi(argv[1]) == 0) {
+      context ctx = join(argv[1]);
+      run(ctx, visit(ctx));
+    } else {
+      context ctx;
+      run(ctx, host(ctx, argc == 2 ? std::strtoull(argv[1], nullptr, 10) : 1));
+    }
+    return 0;
+  } catch (const error& e) {
+    std::fprintf(stderr, "grow: %s\n", e.what());
+    return 1;
   }
 }

@@ -86,6 +86,8 @@ int main() {
     context ctx;
     group world = ctx.world();
     if (world.size() < 2) throw std::runtime_error("it takes two: weft-run -n 2 overlap");
+    if (world.rank() == 0 && world.size() > 2)
+      fmt::print("two take part, and this job has {} ranks\n", world.size());
     if (world.rank() == 0) run(ctx, measure(world[1]));
     if (world.rank() == 1) run(ctx, help(world[0]));
     return 0;

@@ -66,6 +66,8 @@ task<void> play(context& ctx, const settings& s) {
   if (!s.connect_to.empty()) co_return co_await serve(co_await ctx.connect(s.connect_to), s.rounds);
 
   group world = ctx.world();
+  if (world.size() > 2 && world.rank() == 0)
+    fmt::print("two play, and this job has {} ranks: the others watch\n", world.size());
   if (world.size() == 1)
     co_await when_all(answer(world[0]), serve(world[0], s.rounds));
   else if (world.rank() == 0)

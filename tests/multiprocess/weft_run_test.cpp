@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -176,6 +177,40 @@ TEST_CASE("a crash leaves the others alone, unless asked otherwise") {
   launcher deaf(shell({"-n", "2", "--kill-on-failure", "--grace", "0.1"},
                       "trap '' TERM; test $WEFT_RANK = 0 && exit 7; while :; do sleep 1; done"));
   CHECK(deaf.wait() == 7);
+}
+
+TEST_CASE("ranks that run for too long say what they wait for, and are ended") {
+  launcher deaf(shell({"-n", "2", "--timeout", "0.5", "--grace", "0.1"},
+                      "trap '' QUIT TERM; while :; do sleep 1; done"));
+  CHECK(deaf.wait() == 124);
+  CHECK_THAT(deaf.err(), contains("2 of 2 ranks still run after 0.5 seconds (--timeout)"));
+  CHECK_THAT(deaf.err(), !contains("was killed by"));
+  launcher quick({"-n", "2", "--timeout", "30", "true"});
+  CHECK(quick.wait() == 0);
+  launcher failed(
+      shell({"-n", "2", "--timeout", "0.5"}, "test $WEFT_RANK = 0 && exit 7; exec sleep 1000"));
+  CHECK(failed.wait() == 7);
+}
+
+TEST_CASE("what each rank prints can go to files") {
+  std::string folder = "/tmp/weft-output-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()));
+  const std::string inner = folder + "/results";
+  launcher job(
+      shell({"-n", "2", "--output", inner}, "echo to $WEFT_RANK; echo bad >&2; exit $WEFT_RANK"));
+  CHECK(job.wait() == 1);
+  CHECK(job.out().empty());
+  CHECK_THAT(job.err(), contains("see " + inner + "/rank.1.err"));
+  for (const std::string rank : {"0", "1"}) {
+    std::ifstream out(inner + "/rank." + rank + ".out"), err(inner + "/rank." + rank + ".err");
+    std::string line;
+    CHECK((std::getline(out, line) && line == "to " + rank));
+    CHECK((std::getline(err, line) && line == "bad"));
+  }
+  std::filesystem::remove_all(folder);
+  launcher nowhere({"-n", "1", "--output", "/proc/here", "true"});
+  CHECK(nowhere.wait() == 1);
+  CHECK_THAT(nowhere.err(), contains("/proc/here"));
 }
 
 TEST_CASE("signals are passed on to all ranks") {

@@ -33,12 +33,13 @@ constexpr const char* details =
     "\n"
     "Exit status: that of the rank that failed first (128 + the signal's number if a signal "
     "killed\n"
-    "it), 126 or 127 if the program could not be started, 2 for a wrong command line, 1 if their\n"
-    "output could not be written; else 0.\n"
+    "it), 124 after --timeout, 126 or 127 if the program could not be started, 2 for a wrong\n"
+    "command line, 1 if their output could not be written; else 0.\n"
     "\n"
     "Examples:\n"
     "  weft-run -n 4 ./heat picture.pgm\n"
-    "  weft-run -n 2 --bind --no-label ./pingpong\n";
+    "  weft-run -n 2 --bind --no-label ./pingpong\n"
+    "  weft-run -n 8 --timeout 60 --output results ./solve\n";
 
 struct formatter final : CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
@@ -55,7 +56,8 @@ std::vector<std::string> arguments(int argc, char** argv) {
     const std::string_view argument = argv[i];
     const std::string_view before = i > 1 ? argv[i - 1] : "";
     const bool value = before == "-n" || before == "-np" || before == "--ranks" || before == "-g" ||
-                       before == "--grace" || before == "--call-tree-messages";
+                       before == "--grace" || before == "--call-tree-messages" || before == "-t" ||
+                       before == "--timeout" || before == "-o" || before == "--output";
     if (argument == "--" || (!argument.starts_with('-') && !value)) own = false;
     all.emplace_back(own && argument == "-np" ? "-n" : argument);
   }
@@ -73,7 +75,7 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
       ->check(CLI::Range(1u, 4096u));
   bool no_label = false;
   auto* label =
-      app.add_flag("-l,--label", into.label,
+      app.add_flag("-l,--label,--tag-output", into.label,
                    "Put [rank] in front of each line of output, which is the default with "
                    "more than one rank");
   app.add_flag("-L,--no-label", no_label, "Do not")->excludes(label);
@@ -85,6 +87,12 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
   app.add_option("-g,--grace", into.grace, "The grace period in seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
+  app.add_option("-t,--timeout", into.timeout,
+                 "End the ranks after so many seconds: each one with a weft context prints what it "
+                 "waits for, and then they are ended as after a failure")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-o,--output", into.output,
+                 "Write what each rank prints to files in this folder: rank.0.out, rank.0.err ...");
   app.add_flag("--call-tree{stderr}", into.call_tree,
                "Write the steps of every rank's messages: to the standard error, or to a file for "
                "each rank (--call-tree=tree.txt makes tree.0.txt, ...)");

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,13 @@ namespace {
 
 // The time for output of children that a rank left behind.
 constexpr auto time_for_orphans = std::chrono::milliseconds(500);
+
+constexpr auto time_for_dumps = std::chrono::milliseconds(500);
+
+std::chrono::steady_clock::duration seconds(double count) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(count));
+}
 
 unique_fd must(int fd, const char* what) {
   if (fd < 0) throw std::system_error(errno, std::system_category(), what);
@@ -49,13 +57,15 @@ supervisor::supervisor(const options& chosen, const runtime::inherited_state& in
       directory_(chosen.ranks),
       ranks_(chosen.ranks),
       signals_(io_),
-      grace_(io_) {
+      grace_(io_),
+      time_(io_) {
   if (chosen_.bind) cores_ = usable_cores();
   // Two pipes and a connection for each rank.
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
+  if (!chosen_.output.empty()) std::filesystem::create_directories(chosen_.output);
   no_input_ = must(::open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
 }
 
@@ -63,6 +73,7 @@ int supervisor::run() {
   watch_signals();
   if (start_all()) {
     relay_end_ = unique_fd();
+    end_in_time();
   } else {
     kill_later();
     pass_on(SIGKILL);
@@ -98,8 +109,13 @@ bool supervisor::start_one(std::uint32_t number) {
   what.input = input_of(number);
   rank& r = ranks_[number];
   unique_fd output, errors;
-  // A single rank without labels uses the terminal directly.
-  if (chosen_.label || own_groups_) {
+  if (!chosen_.output.empty()) {
+    output = make_file(number, "out");
+    errors = make_file(number, "err");
+    what.output = output.get();
+    what.errors = errors.get();
+  } else if (chosen_.label || own_groups_) {
+    // A single rank without labels uses the terminal directly.
     output = make_reader(number, out_, r.output);
     errors = make_reader(number, err_, r.errors);
     what.output = output.get();
@@ -140,6 +156,11 @@ unique_fd supervisor::make_reader(std::uint32_t number, sink& to,
       });
   reader->start();
   return write;
+}
+
+unique_fd supervisor::make_file(std::uint32_t number, const char* kind) const {
+  const std::string name = fmt::format("{}/rank.{}.{}", chosen_.output, number, kind);
+  return must(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), name.c_str());
 }
 
 int supervisor::input_of(std::uint32_t number) {
@@ -253,7 +274,7 @@ void supervisor::on_rank_end(std::uint32_t number, int status) {
   if (exit_status == 0) return;
   // An end that weft-run itself caused is not reported.
   const int signal = killed ? WTERMSIG(status) : 0;
-  const bool ours = signal == passed_on_ ||
+  const bool ours = signal == passed_on_ || timed_out_ ||
                     (killing_ && (signal == SIGTERM || signal == SIGKILL)) ||
                     (signal == SIGPIPE && (out_.broken() || err_.broken()));
   std::string text;
@@ -264,6 +285,8 @@ void supervisor::on_rank_end(std::uint32_t number, int status) {
   if (!killed)
     text = fmt::format("rank {} (pid {}) ended with status {}", number, ranks_[number].pid,
                        exit_status);
+  if (!text.empty() && !chosen_.output.empty())
+    text += fmt::format("; see {}/rank.{}.err", chosen_.output, number);
   if (!text.empty()) say(text);
   on_failure(number, exit_status, std::move(text));
 }
@@ -284,10 +307,34 @@ void supervisor::on_failure(std::uint32_t number, int exit_status, std::string t
 
 void supervisor::kill_later() {
   killing_ = true;
-  grace_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(chosen_.grace)));
+  grace_.expires_after(seconds(chosen_.grace));
   grace_.async_wait([this](const asio::error_code& fault) {
     if (!fault) pass_on(SIGKILL);
+  });
+}
+
+void supervisor::end_in_time() {
+  if (chosen_.timeout == 0) return;
+  time_.expires_after(seconds(chosen_.timeout));
+  time_.async_wait([this](const asio::error_code& fault) {
+    if (!fault && living_ > 0) on_timeout();
+  });
+}
+
+/// The ranks get a moment to say what they wait for.
+void supervisor::on_timeout() {
+  if (status_ == 0) status_ = 124;
+  timed_out_ = true;
+  say(fmt::format("{} of {} ranks still run after {} seconds (--timeout), and are ended", living_,
+                  ranks_.size(), chosen_.timeout));
+  passed_on_ = SIGQUIT;
+  pass_on(SIGQUIT);
+  time_.expires_after(time_for_dumps);
+  time_.async_wait([this](const asio::error_code& fault) {
+    if (fault) return;
+    passed_on_ = SIGTERM;
+    pass_on(SIGTERM);
+    kill_later();
   });
 }
 
@@ -310,6 +357,7 @@ void supervisor::end_if_done() {
   }
   if (living_ > 0 || open_readers_ > 0 || !out_.idle() || !err_.idle()) return;
   grace_.cancel();
+  time_.cancel();
   if (relay_) relay_->stop();
   asio::error_code ignored;
   signals_.close(ignored);

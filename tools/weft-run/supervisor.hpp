@@ -36,6 +36,7 @@ class supervisor {
   bool start_all();
   bool start_one(std::uint32_t number);
   unique_fd make_reader(std::uint32_t number, sink& to, std::shared_ptr<line_reader>& reader);
+  unique_fd make_file(std::uint32_t number, const char* kind) const;
   int input_of(std::uint32_t number);
   void say(const std::string& text);
   void on_lost(int fault);
@@ -49,6 +50,8 @@ class supervisor {
   void on_rank_end(std::uint32_t number, int status);
   void on_failure(std::uint32_t number, int exit_status, std::string text);
   void kill_later();
+  void end_in_time();
+  void on_timeout();
   void when_all_ended();
   void end_if_done();
 
@@ -66,11 +69,13 @@ class supervisor {
   std::shared_ptr<input_relay> relay_;
   asio::posix::stream_descriptor signals_;
   asio::steady_timer grace_;
+  asio::steady_timer time_;  // of --timeout
   std::uint32_t living_ = 0;
   unsigned open_readers_ = 0;
   int passed_on_ = 0;  // the last signal that asked the ranks to end
   bool interrupted_ = false;
   bool killing_ = false;
+  bool timed_out_ = false;
   int status_ = 0;
   std::string first_failure_;  // empty: none, or one that weft-run itself caused
   unsigned later_failures_ = 0;
