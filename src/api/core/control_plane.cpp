@@ -33,7 +33,7 @@ std::unique_ptr<wireup::job> job_of(const options& o,
   if (o.standalone)
     return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));
   std::unique_ptr<wireup::job> launched =
-      wireup::launched_job({key_of(o), o.start_timeout, o.peer_timeout, reports});
+      wireup::launched_job({key_of(o), o.start_timeout, o.peer_timeout, o.socket_dir, reports});
   if (launched && launched->size() > proto::most_ranks)
     throw error(errc::unsupported, fmt::format("the job has {} ranks, and can have {}",
                                                launched->size(), proto::most_ranks));

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
@@ -19,6 +20,9 @@ struct launch_terms {
   /// How long the ranks that meet at rank 0 wait for each other.
   std::chrono::seconds start_timeout{300};
   std::chrono::seconds peer_timeout{10};  ///< as tcp_settings'
+  /// As options::socket_dir: processes that can share memory have the folder in common, or the
+  /// network namespace.
+  std::string socket_dir = {};
   /// Told who is waited for, and of what happens to a launcher later.
   runtime::log_ptr reports = runtime::log_on_standard_error();
 };

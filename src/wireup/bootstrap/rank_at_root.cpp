@@ -18,14 +18,14 @@ namespace {
 
 constexpr auto time_to_collect_ends = std::chrono::milliseconds(2);
 
-/// The kernel and the network namespace.
-context_id this_host() {
+/// The kernel, and where Unix sockets have their names.
+context_id this_host(const std::string& socket_dir) {
   std::string text;
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::getline(boot, text);
-  struct stat network {};
-  if (::stat("/proc/self/ns/net", &network) == 0)
-    text += fmt::format(" {} {}", network.st_dev, network.st_ino);
+  struct stat names {};
+  if (::stat(socket_dir.empty() ? "/proc/self/ns/net" : socket_dir.c_str(), &names) == 0)
+    text += fmt::format(" {} {}", names.st_dev, names.st_ino);
   const digest d = authenticate({}, {text_bytes(text)});
   return byte_reader(std::span<const std::byte>(d).first(sizeof(context_id))).get_id();
 }
@@ -51,7 +51,8 @@ rank_at_root::rank_at_root(std::shared_ptr<loop> on, const given_rank& given,
       given_(given),
       terms_(terms),
       member_(
-          {given.rank, given.size, this_host()}, [this](frame f) { say(std::move(f)); },
+          {given.rank, given.size, this_host(terms.socket_dir)},
+          [this](frame f) { say(std::move(f)); },
           [this](root_member::outcome o) { on_answer(std::move(o)); }),
       tell_(loop_->io()) {}
 
@@ -112,7 +113,7 @@ void rank_at_root::on_answer(root_member::outcome o) {
 
 std::string rank_at_root::waits() const {
   if (book_) return fmt::format("waits for {} of {}", book_->missing(), given_.size);
-  if (!caller_->last_failure().empty()) return caller_->last_failure();
+  if (!caller_->is_connected() && !caller_->last_failure().empty()) return caller_->last_failure();
   return fmt::format("waits for the other ranks, as rank 0 at {} does", to_text(given_.root));
 }
 

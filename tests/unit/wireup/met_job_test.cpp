@@ -49,7 +49,7 @@ struct place_to_meet {
   }
 
   std::uint16_t port = free_port();
-  launch_terms terms{job_key::random(), std::chrono::seconds(30), std::chrono::seconds(10)};
+  launch_terms terms{job_key::random(), std::chrono::seconds(30)};
 };
 
 std::string failure_of(std::future<std::unique_ptr<job>> coming) {
