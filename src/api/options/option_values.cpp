@@ -39,6 +39,10 @@ constexpr vocabulary<dump_on, 5> dump_signals{{{"auto", dump_on::automatic},
                                                {"USR1", dump_on::sigusr1},
                                                {"USR2", dump_on::sigusr2}}};
 
+constexpr vocabulary<tcp_encryption, 3> encryptions{{{"auto", tcp_encryption::automatic},
+                                                     {"yes", tcp_encryption::yes},
+                                                     {"no", tcp_encryption::no}}};
+
 /// The default list may name transports that this build or host lacks; a list that was asked for
 /// may not name what this build lacks. `entry` may be several joined by +.
 void refuse_absent(const char* name, const std::string& value, std::string_view entry) {
@@ -167,6 +171,16 @@ void set_tcp_links(options& o, const char* name, const std::string& value) {
   o.tcp_links = number(name, value, 1u, 8u, "a number from 1 to 8");
 }
 
+void set_tcp_tls(options& o, const char* name, const std::string& value) {
+  o.tcp_tls = one_of(encryptions, name, value, "auto, yes or no");
+  if (o.tcp_tls == tcp_encryption::yes && !WEFT_BUILT_WITH_TLS)
+    throw error(
+        errc::unsupported,
+        fmt::format("{}=\"{}\": weft is built without OpenSSL; install libssl-dev and build "
+                    "it with -DWEFT_WITH_TLS=ON, or leave the setting out",
+                    name, value));
+}
+
 void set_lanes(options& o, const char* name, const std::string& value) {
   o.lanes = number<unsigned>(name, value, 1, proto::most_lanes,
                              fmt::format("a number from 1 to {}", proto::most_lanes));
@@ -189,6 +203,8 @@ std::string name_of(registration_caching c) { return word_for(cachings, c); }
 void set_dump(options& o, const char* name, const std::string& value) {
   o.dump = one_of(dump_signals, name, value, "auto, none, QUIT, USR1 or USR2");
 }
+
+std::string name_of(tcp_encryption e) { return word_for(encryptions, e); }
 
 std::string name_of(dump_on d) { return word_for(dump_signals, d); }
 

@@ -21,6 +21,7 @@ void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);
 void set_stop_timeout(options& o, const char* name, const std::string& value);
 void set_tcp_links(options& o, const char* name, const std::string& value);
+void set_tcp_tls(options& o, const char* name, const std::string& value);
 void set_lanes(options& o, const char* name, const std::string& value);
 void set_calls_at_once(options& o, const char* name, const std::string& value);
 void set_verbs_gid_index(options& o, const char* name, const std::string& value);
@@ -31,5 +32,6 @@ std::string text_of_eager_limits(const options& o);
 std::string name_of(progress_mode m);
 std::string name_of(registration_caching c);
 std::string name_of(dump_on d);
+std::string name_of(tcp_encryption e);
 
 }  // namespace weft::detail

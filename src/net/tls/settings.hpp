@@ -11,8 +11,8 @@ struct bio_method_st;
 
 namespace weft::net::tls {
 
-/// Empty, or why this build or machine has no TLS, with the cure.
-std::string why_not();
+/// Without it no settings can be made.
+bool is_built_in() noexcept;
 
 /// "TLS 1.3, AES-128-GCM": what every stream speaks, for people.
 std::string describe();
@@ -26,7 +26,7 @@ class settings {
   static constexpr std::uint64_t usual_records_of_key = std::uint64_t{1} << 23;
 
   /// \param records_of_key a side that has sealed so many goes on with another traffic key
-  /// \throws weft::error (unsupported) with why_not(), (system) when OpenSSL refuses
+  /// \throws weft::error (unsupported) where it is not built in, (system) when OpenSSL refuses
   explicit settings(std::uint64_t records_of_key = usual_records_of_key);
   ~settings();
   settings(const settings&) = delete;

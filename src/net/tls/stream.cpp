@@ -235,14 +235,12 @@ ssize_t stream::write(std::span<const std::byte> what, bool gather) noexcept {
   return -1;
 }
 
-bool stream::seal_last(std::span<const std::byte> what) noexcept {
+bool stream::seal_all(std::span<const std::byte> what) noexcept {
   while (fault_ == 0 && !what.empty()) {
     const std::size_t n = std::min(what.size(), bytes_of_record);
     if (!seal(what.first(n))) return false;
     what = what.subspan(n);
   }
-  if (fault_ == 0) SSL_shutdown(session_.get());
-  ERR_clear_error();
   return fault_ == 0;
 }
 

@@ -68,8 +68,8 @@ class stream {
   /// Sends what waits. \return false: not all of it; `errno` tells why
   bool flush() noexcept;
   std::span<const std::byte> unsent() const noexcept { return std::span(sealed_).subspan(sent_); }
-  /// Seals all of these, and the end of the stream, and sends nothing. \return false: no memory
-  bool seal_last(std::span<const std::byte> what) noexcept;
+  /// Seals all of these, and sends nothing: unsent() has what to send. \return false: no memory
+  bool seal_all(std::span<const std::byte> what) noexcept;
 
   /// A secret of both ends, another one for each connection and word (RFC 5705). After the
   /// handshake.

@@ -6,10 +6,7 @@
 
 namespace weft::net::tls {
 
-std::string why_not() {
-  return "this weft is built without OpenSSL: install libssl-dev and build it with "
-         "-DWEFT_WITH_TLS=ON";
-}
+bool is_built_in() noexcept { return false; }
 
 std::string describe() { return "no TLS"; }
 
@@ -18,7 +15,7 @@ void settings::release::operator()(bio_method_st*) const noexcept {}
 void stream::release::operator()(ssl_st*) const noexcept {}
 
 settings::settings(std::uint64_t records_of_key) : records_of_key_(records_of_key) {
-  throw error(errc::unsupported, why_not());
+  throw error(errc::unsupported, "weft is built without OpenSSL");
 }
 settings::~settings() = default;
 
@@ -30,7 +27,7 @@ stream::step stream::handshake() noexcept { return step::failed; }
 ssize_t stream::read(std::span<std::byte>) noexcept { return -1; }
 ssize_t stream::write(std::span<const std::byte>, bool) noexcept { return -1; }
 bool stream::flush() noexcept { return false; }
-bool stream::seal_last(std::span<const std::byte>) noexcept { return false; }
+bool stream::seal_all(std::span<const std::byte>) noexcept { return false; }
 key stream::secret_for(std::string_view) const noexcept { return {}; }
 void stream::rest() noexcept {}
 

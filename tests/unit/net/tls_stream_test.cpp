@@ -111,8 +111,8 @@ struct both_ends {
 
 /// Whether this build has no TLS: then the tests have nothing to test.
 bool absent() {
-  if (tls::why_not().empty()) return false;
-  weft::tests::skip(tls::why_not());
+  if (tls::is_built_in()) return false;
+  weft::tests::skip("weft is built without OpenSSL");
   return true;
 }
 
@@ -297,12 +297,13 @@ TEST_CASE("tls: an end, in order and in the middle of a record") {
   REQUIRE(two.client.write(pattern(1000)) == 1000);
   bytes into(5000);
   SECTION("in order") {
-    CHECK(two.client.seal_last(pattern(30'000)));
+    CHECK(two.client.seal_all(pattern(30'000)));
     const bytes left(two.client.unsent().begin(), two.client.unsent().end());
     CHECK(left.size() > 30'000);
     two.between.pass_on();
     wire::give(two.between.beside_server.get(), left);
     CHECK(two.heard(31'000).size() == 31'000);
+    two.between.beside_server = {};
     CHECK(two.server.read(into) == 0);
   }
   SECTION("in the middle") {
