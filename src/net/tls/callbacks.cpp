@@ -29,9 +29,9 @@ SSL_SESSION* session_with(SSL* of, const key& shared) noexcept {
 }  // namespace
 
 int callbacks::write(BIO* to, const char* from, std::size_t size, std::size_t* done) noexcept {
-  const ssize_t n = of_bio(to).take_sealed(std::as_bytes(std::span(from, size)));
-  *done = n > 0 ? static_cast<std::size_t>(n) : 0;
-  return n > 0 ? 1 : 0;
+  const bool taken = of_bio(to).take_sealed(std::as_bytes(std::span(from, size)));
+  *done = taken ? size : 0;
+  return taken ? 1 : 0;
 }
 
 int callbacks::read(BIO* from, char* into, std::size_t size, std::size_t* done) noexcept {

@@ -88,8 +88,9 @@ class stream {
   void begin();
   step judge_handshake() noexcept;
   bool seal(std::span<const std::byte> what) noexcept;
-  ssize_t take_sealed(std::span<const std::byte> record) noexcept;
+  bool take_sealed(std::span<const std::byte> record) noexcept;
   ssize_t send_some(std::span<const std::byte> what) noexcept;
+  bool look() noexcept;
   ssize_t receive(std::span<std::byte> into) noexcept;
   ssize_t end_of_reading() noexcept;
   void note_trouble(const char* otherwise) noexcept;
@@ -101,15 +102,17 @@ class stream {
   key_finder find_;
   std::unique_ptr<ssl_st, release> session_;
   std::vector<std::byte> sealed_;
-  std::size_t sent_ = 0;        // bytes of sealed_
-  std::size_t heard_ = 0;       // bytes of the handshake
-  std::uint64_t records_ = 0;   // under this traffic key
-  int fault_ = 0;               // for all further calls: an errno
-  bool is_open_ = false;        // the handshake is over
-  bool is_full_ = false;        // the socket takes nothing
-  bool is_empty_ = false;       // the socket has nothing
-  bool sends_at_once_ = false;  // records leave when they are sealed
-  bool has_ended_ = false;      // the other side
+  std::size_t sent_ = 0;               // bytes of sealed_
+  std::unique_ptr<std::byte[]> look_;  // what OpenSSL has not taken yet
+  std::size_t looked_ = 0, taken_ = 0;
+  std::size_t heard_ = 0;      // bytes of the handshake
+  std::uint64_t records_ = 0;  // under this traffic key
+  int fault_ = 0;              // for all further calls: an errno
+  bool is_open_ = false;       // the handshake is over
+  bool is_full_ = false;       // the socket takes nothing
+  bool is_empty_ = false;      // the socket has nothing
+  bool is_bulk_ = false;       // the last look brought more than a record
+  bool has_ended_ = false;     // the other side
   bool may_have_more_ = false;
   std::string trouble_;
 };

@@ -302,7 +302,10 @@ TEST_CASE("tls: an end, in order and in the middle of a record") {
     CHECK(left.size() > 30'000);
     two.between.pass_on();
     wire::give(two.between.beside_server.get(), left);
-    CHECK(two.heard(31'000).size() == 31'000);
+    std::size_t got = 0;
+    for (ssize_t n = 1; n > 0 && got != 31'000; got += static_cast<std::size_t>(n))
+      n = two.server.read(into);
+    CHECK(got == 31'000);
     two.between.beside_server = {};
     CHECK(two.server.read(into) == 0);
   }
