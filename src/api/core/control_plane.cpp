@@ -48,6 +48,7 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
     tcp.listener_key = key_of(o);
   tcp.interfaces = o.tcp_interfaces;
   tcp.peer_timeout = o.peer_timeout;
+  tcp.encryption = std::make_shared<wireup::encryption>(o.tcp_tls);
   return tcp;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "wireup/auth/job_key.hpp"
+#include "wireup/tcp/encryption.hpp"
 
 namespace weft::wireup {
 
@@ -18,6 +20,9 @@ struct tcp_settings {
   /// Of the program's listeners and connections to their addresses; empty: `key`. Context addresses
   /// carry `key`, so that of a standalone context is its own, and not the one of WEFT_JOB_KEY.
   job_key listener_key = {};
+
+  std::shared_ptr<wireup::encryption> encryption =
+      std::make_shared<wireup::encryption>(tcp_encryption::automatic);
 
   const job_key& key_of_listeners() const noexcept {
     return listener_key.empty() ? key : listener_key;
