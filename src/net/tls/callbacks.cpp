@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <exception>
 
-#include "net/tls/stream.hpp"
+#include "net/tls/handshake.hpp"
 
 namespace weft::net::tls {
 
 namespace {
 
-stream& of_bio(BIO* b) noexcept { return *static_cast<stream*>(BIO_get_data(b)); }
-stream& of_session(SSL* s) noexcept { return *static_cast<stream*>(SSL_get_app_data(s)); }
+handshake& of_bio(BIO* b) noexcept { return *static_cast<handshake*>(BIO_get_data(b)); }
+handshake& of_session(const SSL* s) noexcept {
+  return *static_cast<handshake*>(SSL_get_app_data(s));
+}
 
 /// Null: no memory.
 SSL_SESSION* session_with(SSL* of, const key& shared) noexcept {
@@ -29,17 +31,17 @@ SSL_SESSION* session_with(SSL* of, const key& shared) noexcept {
 }  // namespace
 
 int callbacks::write(BIO* to, const char* from, std::size_t size, std::size_t* done) noexcept {
-  const bool taken = of_bio(to).take_sealed(std::as_bytes(std::span(from, size)));
+  const bool taken = of_bio(to).append(std::as_bytes(std::span(from, size)));
   *done = taken ? size : 0;
   return taken ? 1 : 0;
 }
 
 int callbacks::read(BIO* from, char* into, std::size_t size, std::size_t* done) noexcept {
-  stream& s = of_bio(from);
+  handshake& s = of_bio(from);
   const ssize_t n = s.receive(std::as_writable_bytes(std::span(into, size)));
   *done = n > 0 ? static_cast<std::size_t>(n) : 0;
   BIO_clear_retry_flags(from);
-  if (n < 0 && s.fault_ == 0) BIO_set_retry_read(from);
+  if (s.is_empty_) BIO_set_retry_read(from);
   return n > 0 ? 1 : 0;
 }
 
@@ -50,7 +52,7 @@ long callbacks::control(BIO* of, int what, long /*number*/, void* /*more*/) noex
 
 int callbacks::use_key(SSL* of, const EVP_MD* /*hash*/, const unsigned char** name,
                        std::size_t* size, SSL_SESSION** made) noexcept {
-  const stream& s = of_session(of);
+  const handshake& s = of_session(of);
   *name = reinterpret_cast<const unsigned char*>(s.name_.data());
   *size = s.name_.size();
   *made = session_with(of, s.shared_);
@@ -68,6 +70,10 @@ int callbacks::find_key(SSL* of, const unsigned char* name, std::size_t size,
     // No memory: as if there were no such key.
   }
   return *made ? 1 : 0;
+}
+
+void callbacks::note_secret(const SSL* of, const char* line) noexcept {
+  of_session(of).note_secret(line);
 }
 
 }  // namespace weft::net::tls

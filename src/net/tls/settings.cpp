@@ -12,9 +12,6 @@ namespace weft::net::tls {
 
 namespace {
 
-// Of the wire, read at once: four records of the largest size.
-constexpr std::size_t bytes_per_read = 64 * 1024;
-
 [[noreturn]] void refuse(const char* what) {
   const char* const why = ERR_reason_error_string(ERR_peek_last_error());
   error e(errc::system, fmt::format("OpenSSL refuses {}: {}", what, why ? why : "no memory"));
@@ -54,8 +51,7 @@ settings::settings(std::uint64_t records_of_key) : records_of_key_(records_of_ke
   SSL_CTX_set_num_tickets(all, 0);
   SSL_CTX_set_psk_use_session_callback(all, callbacks::use_key);
   SSL_CTX_set_psk_find_session_callback(all, callbacks::find_key);
-  SSL_CTX_set_read_ahead(all, 1);
-  SSL_CTX_set_default_read_buffer_len(all, bytes_per_read);
+  SSL_CTX_set_keylog_callback(all, callbacks::note_secret);  // never leaves the process
 }
 
 settings::~settings() = default;

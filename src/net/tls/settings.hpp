@@ -33,8 +33,8 @@ class settings {
   settings& operator=(const settings&) = delete;
 
  private:
+  friend class handshake;
   friend class stream;
-  friend struct callbacks;
   struct release {
     void operator()(ssl_ctx_st* what) const noexcept;
     void operator()(bio_method_st* what) const noexcept;

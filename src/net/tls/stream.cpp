@@ -2,7 +2,6 @@
 #include "net/tls/stream.hpp"
 
 #include <openssl/crypto.h>
-#include <openssl/err.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -13,256 +12,228 @@
 
 #include <weft/error.hpp>
 
-#include "net/tls/callbacks.hpp"
-
 namespace weft::net::tls {
 
 namespace {
 
-constexpr std::size_t bytes_of_record = SSL3_RT_MAX_PLAIN_LENGTH;
 // Records leave together: in single ones 1 MiB takes 1.4 times as long.
 constexpr std::size_t bytes_per_send = 64 * 1024;
+// And arrive together; more than a record, so that one of them always fits.
+constexpr std::size_t bytes_per_read = 64 * 1024;
 // Other peers have their turn after so much.
 constexpr std::size_t most_of_read = 256 * 1024;
-// A first look at the socket takes so much, and few small messages are longer.
-constexpr std::size_t bytes_of_look = 4 * 1024;
+
+// The only message that comes after the handshake (RFC 8446, 4.6.3): KeyUpdate, without a request.
+constexpr std::byte key_update[] = {std::byte{24}, {}, {}, std::byte{1}, {}};
 
 }  // namespace
 
-void stream::release::operator()(ssl_st* what) const noexcept { SSL_free(what); }
+std::byte* byte_queue::append(std::size_t n) noexcept {
+  if (capacity_ - end_ < n) {
+    const std::size_t waiting = size();
+    const std::size_t larger = std::max(2 * capacity_, waiting + n);
+    std::unique_ptr<std::byte[]> fresh(new (std::nothrow) std::byte[larger]);
+    if (!fresh) return nullptr;
+    if (waiting != 0) std::memcpy(fresh.get(), memory_.get() + begin_, waiting);
+    memory_ = std::move(fresh);
+    capacity_ = larger;
+    begin_ = 0;
+    end_ = waiting;
+  }
+  std::byte* const at = memory_.get() + end_;
+  end_ += n;
+  return at;
+}
 
 stream::stream(const settings& with, int socket, std::span<const std::byte> name, const key& shared)
-    : with_(with), socket_(socket), name_(name.begin(), name.end()), shared_(shared) {
-  begin();
-  // No certificate is good: a side without the key cannot show one in its place.
-  SSL_set_verify(session_.get(), SSL_VERIFY_PEER, nullptr);
-  SSL_set_connect_state(session_.get());
-}
+    : with_(with),
+      socket_(socket),
+      handshake_(std::make_unique<handshake>(with, socket, name, shared)) {}
 
 stream::stream(const settings& with, int socket, key_finder find)
-    : with_(with), socket_(socket), find_(std::move(find)) {
-  begin();
-  SSL_set_accept_state(session_.get());
-}
+    : with_(with),
+      socket_(socket),
+      handshake_(std::make_unique<handshake>(with, socket, std::move(find))) {}
 
-stream::~stream() { OPENSSL_cleanse(shared_.data(), shared_.size()); }
+stream::~stream() { OPENSSL_cleanse(secret_.data(), secret_.size()); }
 
-void stream::begin() {
-  session_.reset(SSL_new(with_.shared_.get()));
-  BIO* const socket = session_ ? BIO_new(with_.socket_.get()) : nullptr;
-  if (!socket) {
-    ERR_clear_error();
-    throw error(errc::out_of_memory, "no memory for a TLS connection");
-  }
-  BIO_set_data(socket, this);
-  BIO_set_init(socket, 1);
-  SSL_set_bio(session_.get(), socket, socket);  // owns it
-  SSL_set_app_data(session_.get(), this);
-}
-
-/// What OpenSSL says of the last call.
-void stream::note_trouble(const char* otherwise) noexcept {
-  const char* const why = ERR_reason_error_string(ERR_peek_last_error());
-  ERR_clear_error();
+stream::step stream::shake_hands() noexcept {
+  if (!handshake_) return step::done;
+  const step now = handshake_->go_on();
   try {
-    if (trouble_.empty()) trouble_ = why ? why : otherwise;
+    trouble_ = handshake_->trouble();
+    if (now != step::done) return now;
+    own_.emplace(traffic_key::way::seals, handshake_->own_traffic());
+    others_.emplace(traffic_key::way::opens, handshake_->others_traffic());
+  } catch (const std::exception&) {
+    return step::failed;  // no memory
+  }
+  secret_ = handshake_->secret_for("EXPORTER-weft");
+  handshake_.reset();
+  return step::done;
+}
+
+void stream::broken(const char* why) noexcept {
+  if (fault_ == 0) fault_ = EPROTO;
+  try {
+    if (trouble_.empty()) trouble_ = why;
   } catch (const std::bad_alloc&) {
     // No memory: without words.
   }
 }
 
-// --- the socket ----------------------------------------------------------------------------------
+// --- in ------------------------------------------------------------------------------------------
 
-/// \return bytes; 0: the end; -1: none now, or a fault
-ssize_t stream::receive(std::span<std::byte> into) noexcept {
-  if (looked_ != 0) {
-    const std::size_t n = std::min(into.size(), looked_ - taken_);
-    std::memcpy(into.data(), look_.get() + taken_, n);
-    taken_ += n;
-    if (taken_ == looked_) taken_ = looked_ = 0;
-    return static_cast<ssize_t>(n);
-  }
-  if (!is_open_) into = into.first(std::min(into.size(), most_of_handshake - heard_));
-  if (into.empty()) {
-    fault_ = EPROTO;
-    return -1;
-  }
+/// One system call. \return whether it brought bytes
+bool stream::receive() noexcept {
+  if (!in_) in_.reset(new (std::nothrow) std::byte[bytes_per_read]);
+  if (!in_) return false;  // there may be memory later
+  if (begin_ != 0) std::memmove(in_.get(), in_.get() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
   ssize_t n = 0;
   do {
-    n = ::recv(socket_, into.data(), into.size(), MSG_DONTWAIT);
+    n = ::recv(socket_, in_.get() + end_, bytes_per_read - end_, MSG_DONTWAIT);
   } while (n < 0 && errno == EINTR);
+  if (n > 0) end_ += static_cast<std::size_t>(n);
   if (n == 0) has_ended_ = true;
-  is_empty_ = n < 0 && errno == EAGAIN;
-  is_bulk_ = n > static_cast<ssize_t>(bytes_of_record);
-  if (n < 0 && !is_empty_) fault_ = errno;
-  if (n > 0 && !is_open_) heard_ += static_cast<std::size_t>(n);
-  return n;
+  if (n < 0 && errno != EAGAIN) fault_ = errno;
+  return n > 0;
 }
 
-/// A poll that finds nothing costs as much as that of a bare socket: OpenSSL takes longer for it
-/// than for a small record. \return false: nothing has come
-bool stream::look() noexcept {
-  if (may_have_more_ || is_bulk_ || has_ended_ || fault_ != 0) return true;
-  if (!look_) look_.reset(new (std::nothrow) std::byte[bytes_of_look]);
-  if (!look_) return true;
-  const ssize_t n = receive({look_.get(), bytes_of_look});
-  looked_ = n > 0 ? static_cast<std::size_t>(n) : 0;
-  return !is_empty_;
+/// The size of the record that has come whole; 0: there is none.
+std::size_t stream::whole_record() noexcept {
+  if (end_ - begin_ < record_header || fault_ != 0) return 0;
+  const std::byte* const at = in_.get() + begin_;
+  const std::size_t behind =
+      std::to_integer<std::size_t>(at[3]) << 8 | std::to_integer<std::size_t>(at[4]);
+  if (at[0] != std::byte{static_cast<unsigned char>(content::data)} || at[1] != std::byte{3} ||
+      behind <= record_tag || behind > most_record) {
+    broken("what came is no TLS record");
+    return 0;
+  }
+  return end_ - begin_ < record_header + behind ? 0 : record_header + behind;
 }
 
-/// \return bytes, perhaps 0; -1: a fault
-ssize_t stream::send_some(std::span<const std::byte> what) noexcept {
-  ssize_t n = 0;
-  do {
-    n = ::send(socket_, what.data(), what.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  } while (n < 0 && errno == EINTR);
-  is_full_ = n < 0 ? errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM
-                   : static_cast<std::size_t>(n) != what.size();
-  if (n < 0 && !is_full_) fault_ = errno;
-  return n < 0 && is_full_ ? 0 : n;
+/// Opens the record, where it belongs if all of it is for there, else where it lies.
+/// \return bytes in `into`
+std::size_t stream::open(std::size_t size, std::span<std::byte> into) noexcept {
+  std::byte* const at = in_.get() + begin_;
+  std::size_t n = size - record_header - record_tag;
+  const bool is_direct = n <= into.size();
+  std::byte* const to = is_direct ? into.data() : at + record_header;
+  begin_ += size;
+  if (!others_->open({at, size}, to)) {
+    broken("a TLS record is not authentic");
+    return 0;
+  }
+  while (n != 0 && to[n - 1] == std::byte{}) --n;  // padding
+  if (n == 0) {
+    broken("a TLS record without a kind");
+    return 0;
+  }
+  const auto kind = static_cast<content>(to[--n]);
+  if (kind != content::data) {
+    take(kind, {to, n});
+    return 0;
+  }
+  if (is_direct) return n;
+  opened_ = {to, n};
+  return 0;
 }
 
-bool stream::take_sealed(std::span<const std::byte> record) noexcept {
-  try {
-    sealed_.insert(sealed_.end(), record.begin(), record.end());
-    return true;
-  } catch (const std::bad_alloc&) {
-    fault_ = EPROTO;  // the other side would miss a record
-    return false;
+void stream::take(content kind, std::span<const std::byte> what) noexcept {
+  constexpr std::byte close_notify{};
+  if (kind == content::handshake && std::ranges::equal(what, key_update)) {
+    if (!others_->renew()) broken("no memory for a key");
+  } else if (kind == content::alert && what.size() == 2 && what[1] == close_notify) {
+    has_ended_ = true;
+  } else {
+    broken("a TLS message that none of weft sends");
   }
 }
-
-bool stream::flush() noexcept {
-  while (sent_ != sealed_.size()) {
-    const ssize_t n = send_some(unsent());
-    if (n < 0) return false;
-    sent_ += static_cast<std::size_t>(n);
-    if (!is_full_) continue;
-    errno = EAGAIN;
-    return false;
-  }
-  sealed_.clear();
-  sent_ = 0;
-  is_full_ = false;
-  return true;
-}
-
-// --- the handshake -------------------------------------------------------------------------------
-
-stream::step stream::handshake() noexcept {
-  if (is_open_) return step::done;
-  ERR_clear_error();
-  is_empty_ = false;
-  const int done = SSL_do_handshake(session_.get());
-  const bool sent = flush() || errno == EAGAIN;
-  if (done != 1) return judge_handshake();
-  OPENSSL_cleanse(shared_.data(), shared_.size());
-  if (!sent) return step::hung_up;
-  if (SSL_session_reused(session_.get()) != 1) return step::failed;  // no key was used
-  is_open_ = true;
-  may_have_more_ = SSL_has_pending(session_.get()) != 0;
-  return step::done;
-}
-
-stream::step stream::judge_handshake() noexcept {
-  if (is_empty_) return step::again;
-  const unsigned long why = ERR_peek_last_error();
-  const bool is_refused = why != 0 && ERR_GET_REASON(why) > SSL_AD_REASON_OFFSET;
-  const bool says_too_much = fault_ == EPROTO;
-  if (says_too_much) ERR_clear_error();
-  note_trouble(says_too_much ? "its handshake is too long" : "it has hung up");
-  if (is_refused) return step::turned_away;
-  return !says_too_much && (has_ended_ || fault_ != 0) ? step::hung_up : step::failed;
-}
-
-key stream::secret_for(std::string_view word) const noexcept {
-  key made{};
-  // It fails only before the handshake.
-  SSL_export_keying_material(session_.get(), reinterpret_cast<unsigned char*>(made.data()),
-                             made.size(), word.data(), word.size(), nullptr, 0, 0);
-  return made;
-}
-
-// --- traffic -------------------------------------------------------------------------------------
 
 ssize_t stream::read(std::span<std::byte> into) noexcept {
   into = into.first(std::min(into.size(), most_of_read));
   std::size_t got = 0;
-  if (!look()) {
-    errno = EAGAIN;
-    return -1;
-  }
-  is_empty_ = false;
-  do {
-    std::size_t n = 0;
-    if (SSL_read_ex(session_.get(), into.data() + got, into.size() - got, &n) != 1) {
-      may_have_more_ = got != 0 && !is_empty_;  // the reason is for the next call
-      return got != 0 ? static_cast<ssize_t>(got) : end_of_reading();
+  bool may_receive = true;
+  while (got != into.size() && fault_ == 0) {
+    if (!opened_.empty()) {
+      const std::size_t n = std::min(opened_.size(), into.size() - got);
+      std::memcpy(into.data() + got, opened_.data(), n);
+      opened_ = opened_.subspan(n);
+      got += n;
+    } else if (const std::size_t size = whole_record(); size != 0) {
+      got += open(size, into.subspan(got));
+    } else if (has_ended_ || fault_ != 0 || !may_receive || !receive()) {
+      break;
+    } else {
+      may_receive = end_ == bytes_per_read;  // else the socket has no more
     }
-    got += n;
-    may_have_more_ = SSL_has_pending(session_.get()) != 0;
-  } while (may_have_more_ && got != into.size());
-  return static_cast<ssize_t>(got);
-}
-
-/// Nothing was read.
-ssize_t stream::end_of_reading() noexcept {
-  if (is_empty_ && fault_ == 0) {
-    errno = EAGAIN;
-    return -1;
   }
-  const bool orderly = (SSL_get_shutdown(session_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
-  if (orderly || (has_ended_ && fault_ == 0)) {
-    ERR_clear_error();
-    return 0;
-  }
-  if (fault_ == 0) fault_ = EPROTO;
-  note_trouble("the connection broke");
-  errno = fault_;
+  may_have_more_ = !opened_.empty() || (got != 0 && fault_ != 0) || whole_record() != 0;
+  if (got != 0) return static_cast<ssize_t>(got);
+  if (has_ended_ && fault_ == 0) return 0;
+  errno = fault_ != 0 ? fault_ : EAGAIN;
   return -1;
 }
 
-/// One record.
-bool stream::seal(std::span<const std::byte> what) noexcept {
-  if (++records_ > with_.records_of_key_) {
-    SSL_key_update(session_.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
-    records_ = 1;
+// --- out -----------------------------------------------------------------------------------------
+
+bool stream::flush() noexcept {
+  while (sealed_.size() != 0) {
+    const ssize_t n =
+        ::send(socket_, sealed_.bytes().data(), sealed_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0) {
+      sealed_.drop(static_cast<std::size_t>(n));
+    } else if (errno != EINTR) {
+      is_full_ = errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM;
+      if (!is_full_) write_fault_ = errno;
+      return false;
+    }
   }
-  std::size_t n = 0;
-  if (SSL_write_ex(session_.get(), what.data(), what.size(), &n) == 1) return true;
-  if (fault_ == 0) fault_ = EPROTO;
-  note_trouble("there is no memory to seal a record in");
+  is_full_ = false;
+  return true;
+}
+
+/// One record.
+bool stream::seal(std::span<const std::byte> what, content kind) noexcept {
+  if (own_->records() >= with_.records_of_key_ && kind == content::data &&
+      !(seal(key_update, content::handshake) && own_->renew()))
+    return false;
+  std::byte* const at = sealed_.append(what.size() + record_overhead);
+  if (at && own_->seal(kind, what, at)) return true;
+  broken("there is no memory to seal a record in");
   return false;
 }
 
 ssize_t stream::write(std::span<const std::byte> what, bool gather) noexcept {
   if (is_full_ && !flush()) return -1;
   std::size_t taken = 0;
-  while (taken != what.size() && !is_full_) {
-    const std::size_t n = std::min(what.size() - taken, bytes_of_record);
-    if (fault_ != 0 || !seal(what.subspan(taken, n))) break;
-    taken += n;
-    if (unsent().size() >= bytes_per_send) flush();
+  while (taken != what.size() && !is_full_ && write_fault_ == 0 && fault_ == 0) {
+    const auto next = what.subspan(taken, std::min(what.size() - taken, most_content));
+    if (!seal(next)) break;
+    taken += next.size();
+    if (sealed_.size() >= bytes_per_send) flush();
   }
   if (!gather) flush();  // a fault is found by the next call
   if (taken != 0 || what.empty()) return static_cast<ssize_t>(taken);
-  errno = fault_ != 0 ? fault_ : EPIPE;
+  errno = write_fault_ != 0 ? write_fault_ : fault_ != 0 ? fault_ : EAGAIN;
   return -1;
 }
 
 bool stream::seal_all(std::span<const std::byte> what) noexcept {
-  while (fault_ == 0 && !what.empty()) {
-    const std::size_t n = std::min(what.size(), bytes_of_record);
-    if (!seal(what.first(n))) return false;
-    what = what.subspan(n);
-  }
+  for (; fault_ == 0 && !what.empty(); what = what.subspan(std::min(what.size(), most_content)))
+    if (!seal(what.first(std::min(what.size(), most_content)))) return false;
   return fault_ == 0;
 }
 
 void stream::rest() noexcept {
-  SSL_free_buffers(session_.get());
-  if (sealed_.empty()) std::vector<std::byte>().swap(sealed_);
-  if (looked_ == 0) look_.reset();
+  sealed_.free_if_empty();
+  if (begin_ == end_ && opened_.empty()) {
+    in_.reset();
+    begin_ = end_ = 0;
+  }
 }
 
 }  // namespace weft::net::tls

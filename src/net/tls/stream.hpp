@@ -4,115 +4,107 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "net/tls/settings.hpp"
-
-struct ssl_st;
+#include "net/tls/handshake.hpp"
+#include "net/tls/traffic_key.hpp"
 
 namespace weft::net::tls {
 
-/// A secret that both ends share.
-using key = std::array<std::byte, 32>;
+/// Bytes that wait to be sent.
+class byte_queue {
+ public:
+  std::span<const std::byte> bytes() const noexcept { return {memory_.get() + begin_, size()}; }
+  std::size_t size() const noexcept { return end_ - begin_; }
+  /// Memory for n more, uninitialised; null: there is none.
+  std::byte* append(std::size_t n) noexcept;
+  void drop(std::size_t n) noexcept {
+    begin_ += n;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+  void free_if_empty() noexcept {
+    if (size() != 0) return;
+    memory_.reset();
+    capacity_ = 0;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+};
 
 /// Reads and writes in the manner of recv(2) and send(2), on a connected socket that never waits
-/// and that it does not own. What is written is sealed at once: the caller's memory is free when
-/// the call returns, and sealed bytes that the socket does not take are kept. Of what is read, one
-/// system call may bring more than was asked for: then the socket may not be readable although
-/// there is more (may_have_more). Only the constructors throw. One thread at a time.
+/// and that it does not own. OpenSSL shakes hands; then each record is sealed from where its bytes
+/// are, and opened to where they belong. What is written is sealed at once: the caller's memory is
+/// free when the call returns, and sealed bytes that the socket does not take are kept. Of what is
+/// read, one system call may bring more than was asked for: then the socket may not be readable
+/// although there is more (may_have_more). Only the constructors throw. One thread at a time.
 class stream {
  public:
-  /// Names of keys cross the wire in clear. The span is valid during the call.
-  using key_finder = std::function<std::optional<key>(std::span<const std::byte> name)>;
-
-  /// A side that has proven nothing cannot make the other one read more.
-  static constexpr std::size_t most_of_handshake = 8 * 1024;
+  using step = tls::step;
 
   /// The side that connects, and speaks first.
   /// \param with outlives this \param socket outlives this \param name of the key, at most 64 bytes
-  /// \throws weft::error (system) without memory
+  /// \throws weft::error (out_of_memory)
   stream(const settings& with, int socket, std::span<const std::byte> name, const key& shared);
   /// The side that accepts.
-  /// \param find called within `handshake`: the key of that name; nothing ends the handshake
-  /// \throws weft::error (system) without memory
+  /// \param find called within `shake_hands`: the key of that name; nothing ends the handshake
+  /// \throws weft::error (out_of_memory)
   stream(const settings& with, int socket, key_finder find);
   ~stream();
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
 
-  enum class step {
-    done,         ///< both ends have proven that they have the key
-    again,        ///< goes on when the socket is readable
-    turned_away,  ///< the other side refuses: as a rule it has another key, or none of that name
-    hung_up,      ///< the other side has closed the connection
-    failed        ///< trouble() tells why
-  };
-  step handshake() noexcept;
+  /// Until it is done, nothing else may be called.
+  step shake_hands() noexcept;
+  /// A secret of both ends, another one for each connection. Its word for RFC 5705 is
+  /// "EXPORTER-weft".
+  const key& secret() const noexcept { return secret_; }
 
   /// As recv(2). EPROTO: what came is not of this connection.
   ssize_t read(std::span<std::byte> into) noexcept;
   bool may_have_more() const noexcept { return may_have_more_; }
 
-  /// As send(2), with the bytes that were sealed; a record or so of them may wait in unsent(), and
-  /// then the socket is full. \param gather more follows at once, and leaves with these
+  /// As send(2), with the bytes that were sealed; some of them may wait in unsent(), and then the
+  /// socket is full. \param gather more follows at once, and leaves with these
   ssize_t write(std::span<const std::byte> what, bool gather = false) noexcept;
   /// Sends what waits. \return false: not all of it; `errno` tells why
   bool flush() noexcept;
-  std::span<const std::byte> unsent() const noexcept { return std::span(sealed_).subspan(sent_); }
+  std::span<const std::byte> unsent() const noexcept { return sealed_.bytes(); }
   /// Seals all of these, and sends nothing: unsent() has what to send. \return false: no memory
   bool seal_all(std::span<const std::byte> what) noexcept;
 
-  /// A secret of both ends, another one for each connection and word (RFC 5705). After the
-  /// handshake.
-  key secret_for(std::string_view word) const noexcept;
   /// For people; empty: nothing has gone wrong.
   const std::string& trouble() const noexcept { return trouble_; }
   /// Frees memory that only traffic needs.
   void rest() noexcept;
 
  private:
-  friend struct callbacks;
-  struct release {
-    void operator()(ssl_st* what) const noexcept;
-  };
-
-  void begin();
-  step judge_handshake() noexcept;
-  bool seal(std::span<const std::byte> what) noexcept;
-  bool take_sealed(std::span<const std::byte> record) noexcept;
-  ssize_t send_some(std::span<const std::byte> what) noexcept;
-  bool look() noexcept;
-  ssize_t receive(std::span<std::byte> into) noexcept;
-  ssize_t end_of_reading() noexcept;
-  void note_trouble(const char* otherwise) noexcept;
+  bool seal(std::span<const std::byte> what, content kind = content::data) noexcept;
+  bool receive() noexcept;
+  std::size_t whole_record() noexcept;
+  std::size_t open(std::size_t size, std::span<std::byte> into) noexcept;
+  void take(content kind, std::span<const std::byte> what) noexcept;
+  void broken(const char* why) noexcept;
 
   const settings& with_;
   const int socket_;
-  std::vector<std::byte> name_;
-  key shared_{};
-  key_finder find_;
-  std::unique_ptr<ssl_st, release> session_;
-  std::vector<std::byte> sealed_;
-  std::size_t sent_ = 0;               // bytes of sealed_
-  std::unique_ptr<std::byte[]> look_;  // what OpenSSL has not taken yet
-  std::size_t looked_ = 0, taken_ = 0;
-  std::size_t heard_ = 0;      // bytes of the handshake
-  std::uint64_t records_ = 0;  // under this traffic key
-  int fault_ = 0;              // for all further calls: an errno
-  bool is_open_ = false;       // the handshake is over
-  bool is_full_ = false;       // the socket takes nothing
-  bool is_empty_ = false;      // the socket has nothing
-  bool is_bulk_ = false;       // the last look brought more than a record
-  bool has_ended_ = false;     // the other side
+  std::unique_ptr<handshake> handshake_;  // until it is done
+  key secret_{};
+  std::optional<traffic_key> own_, others_;
+  byte_queue sealed_;
+  std::unique_ptr<std::byte[]> in_;
+  std::size_t begin_ = 0, end_ = 0;    // of what has come, in in_
+  std::span<const std::byte> opened_;  // in in_, before begin_: of a record that was opened there
+  int fault_ = 0;                      // an errno, for all further calls
+  int write_fault_ = 0;                // the same, and what has come can still be read
+  bool is_full_ = false;               // the socket takes nothing
+  bool has_ended_ = false;             // the other side
   bool may_have_more_ = false;
   std::string trouble_;
 };

@@ -31,9 +31,6 @@ std::optional<approach> decode_opening(std::span<const std::byte> bytes);
 /// The name and the key of the TLS handshake between processes of a job.
 inline constexpr std::string_view name_of_tls_key = "weft job";
 digest tls_key_of(const job_key& key);
-/// Of the secret that such a connection gives both ends (RFC 5705).
-inline constexpr std::string_view word_of_admission = "EXPORTER-weft-channel";
-
 // To `encrypt` the other side answers with an opening of that kind, and TLS begins. An opening of
 // another kind is a refusal, and tells what it would take.
 

@@ -118,15 +118,15 @@ void tcp_answering::begin_to_encrypt() {
 }
 
 void tcp_answering::shake_hands() {
-  using step = net::tls::stream::step;
-  switch (sealed_->handshake()) {
+  using step = net::tls::step;
+  switch (sealed_->shake_hands()) {
     case step::again:
       return socket_.async_wait(tcp::socket::wait_read,
                                 [self = shared_from_this()](const asio::error_code& fault) {
                                   if (!fault && self->socket_.is_open()) self->shake_hands();
                                 });
     case step::done: {
-      const admission known = sealed_->secret_for(word_of_admission);
+      const admission known = sealed_->secret();
       patience_.cancel();
       shown_ = standing::proven;
       return terms_.admit({unique_fd(socket_.release()), known, std::move(sealed_)});

@@ -179,8 +179,8 @@ void tcp_asking::begin_to_encrypt() try {
 }
 
 void tcp_asking::shake_hands() {
-  using step = net::tls::stream::step;
-  switch (sealed_->handshake()) {
+  using step = net::tls::step;
+  switch (sealed_->shake_hands()) {
     case step::again:
       return socket_.async_wait(tcp::socket::wait_read,
                                 [self = shared_from_this()](const asio::error_code& fault) {
@@ -188,8 +188,7 @@ void tcp_asking::shake_hands() {
                                 });
     case step::done: {
       outcome passed;
-      passed.socket = {unique_fd(socket_.release()), sealed_->secret_for(word_of_admission),
-                       std::move(sealed_)};
+      passed.socket = {unique_fd(socket_.release()), sealed_->secret(), std::move(sealed_)};
       return end(std::move(passed));
     }
     case step::hung_up:

@@ -233,13 +233,13 @@ TEST_CASE("channels: garbage and silence in and behind a TLS handshake end that 
     CHECK(hear_until_end(s, opening_size).size() == opening_size);
     const net::tls::settings settings;
     stream inside(settings, s.get(), std::as_bytes(std::span(name_of_tls_key)), tls_key_of(key));
-    auto now = stream::step::again;
-    while (now == stream::step::again) {
+    auto now = net::tls::step::again;
+    while (now == net::tls::step::again) {
       pollfd wait{s.get(), POLLIN, 0};
-      now = inside.handshake();
-      if (now == stream::step::again) ::poll(&wait, 1, 1000);
+      now = inside.shake_hands();
+      if (now == net::tls::step::again) ::poll(&wait, 1, 1000);
     }
-    REQUIRE(now == stream::step::done);
+    REQUIRE(now == net::tls::step::done);
     const std::vector<std::byte> what(64, std::byte{0xff});
     if (n == 0) say(s, what);                     // no record
     if (n == 1) CHECK(inside.write(what) == 64);  // no frame

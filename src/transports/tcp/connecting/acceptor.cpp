@@ -208,8 +208,8 @@ std::optional<net::tls::key> acceptor::key_of_name(pending_client& client,
 }
 
 void acceptor::hear_sealed(pending_client& client) noexcept {
-  using step = net::tls::stream::step;
-  const step now = client.sealed->handshake();
+  using step = net::tls::step;
+  const step now = client.sealed->shake_hands();
   if (now == step::again) return;
   if (now != step::done || !offers_.offered(client.said.token))
     return dismiss(client, now != step::hung_up);

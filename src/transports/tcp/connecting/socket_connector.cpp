@@ -118,8 +118,8 @@ void socket_connector::succeed(socket_attempt& a) {
 }
 
 void socket_connector::shake_hands(socket_attempt& a) {
-  using step = net::tls::stream::step;
-  switch (a.sealed->handshake()) {
+  using step = net::tls::step;
+  switch (a.sealed->shake_hands()) {
     case step::again:
       return;
     case step::done:

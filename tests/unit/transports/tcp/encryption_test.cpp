@@ -48,12 +48,12 @@ struct outsider {
     fd = unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
     REQUIRE(::connect(fd.get(), to->get(), to->size()) == 0);
   }
-  net::tls::stream::step shake_hands(end& e, const tcp::token& name, const net::tls::key& with) {
+  net::tls::step shake_hands(end& e, const tcp::token& name, const net::tls::key& with) {
     net::tls::stream s(settings, fd.get(), std::as_bytes(std::span(name)), with);
-    auto now = net::tls::stream::step::again;
+    auto now = net::tls::step::again;
     CHECK(eventually({&e}, [&] {
-      now = s.handshake();
-      return now != net::tls::stream::step::again;
+      now = s.shake_hands();
+      return now != net::tls::step::again;
     }));
     return now;
   }
@@ -117,7 +117,7 @@ TEST_CASE("tcp: an encrypted offer is for the one that has its key") {
   one a(setting::yes), b(setting::yes);
   wireup_message offer = a.e.open();
   const tcp::offer said = read(offer);
-  using step = net::tls::stream::step;
+  using step = net::tls::step;
   a.e.secret = 8;  // of another channel
   const net::tls::key wrong = tcp::key_of(a.e.who(), said.shown);
   a.e.secret = 7;
@@ -145,7 +145,7 @@ TEST_CASE("tcp: who encrypts is hung up on where no offer is for it") {
   if (absent()) return;
   one a(setting::no);
   const tcp::offer said = read(a.e.open());
-  CHECK(outsider(said).shake_hands(a.e, said.shown, {}) == net::tls::stream::step::hung_up);
+  CHECK(outsider(said).shake_hands(a.e, said.shown, {}) == net::tls::step::hung_up);
   CHECK(a.e.tcp->describe().find("1 unauthenticated") != std::string::npos);
 }
 
