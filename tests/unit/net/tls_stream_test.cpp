@@ -246,7 +246,7 @@ TEST_CASE("tls: what is gathered leaves with what follows it") {
   CHECK((two.heard(whole.size()) == whole));
 }
 
-TEST_CASE("tls: one system call brings several records, and the rest is told of") {
+TEST_CASE("tls: one system call brings several records, and the rest is known of") {
   if (absent()) return;
   both_ends two;
   two.shake_hands();

@@ -178,7 +178,7 @@ TEST_CASE("channels: encrypted where one side wants it, and not on one host by t
   CHECK(is_overheard(setting::no, setting::automatic));
 }
 
-TEST_CASE("channels: two that disagree are told both values") {
+TEST_CASE("channels: two that disagree learn both values") {
   if (absent()) return;
   CHECK_THAT(failure_of(setting::yes, setting::no),
              weft::tests::contains("this side has WEFT_TCP_TLS=no") &&
@@ -188,7 +188,7 @@ TEST_CASE("channels: two that disagree are told both values") {
                  weft::tests::contains("WEFT_TCP_TLS=no"));
 }
 
-TEST_CASE("channels: another key comes in nowhere over TLS, and is told so") {
+TEST_CASE("channels: another key comes in nowhere over TLS, and learns why") {
   if (absent()) return;
   const job_key key = job_key::random();
   node host({}, with(key, setting::yes)), outsider({}, with(job_key::random(), setting::yes));

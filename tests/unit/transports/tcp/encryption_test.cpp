@@ -149,7 +149,7 @@ TEST_CASE("tcp: who encrypts is hung up on where no offer is for it") {
   CHECK(a.e.tcp->describe().find("1 unauthenticated") != std::string::npos);
 }
 
-TEST_CASE("tcp: clients that stop in the middle of a handshake keep nobody out") {
+TEST_CASE("tcp: clients that stop in the middle of a handshake keep no peer out") {
   if (absent()) return;
   one a(setting::yes), b(setting::yes);
   wireup_message offer = a.e.open();
