@@ -22,6 +22,7 @@
 #include <weft/rendezvous.hpp>
 #include <weft/ring_read_policy.hpp>
 #include <weft/ring_stores.hpp>
+#include <weft/tcp_encryption.hpp>
 #include <weft/transport/factory.hpp>
 
 namespace weft {
@@ -120,6 +121,9 @@ struct options {
   /// over the connections, and nothing is lost while one of them works.
   /// docs/adr/0010-several-links.md
   unsigned tcp_links = 1;
+
+  /// Which connections over TCP are encrypted. Both ends have to agree.
+  tcp_encryption tcp_tls = tcp_encryption::automatic;
 
   /// The time without an answer after which a host counts as lost, with all peers on it. Whole
   /// seconds, 2 or more. The death of a process is noticed at once; this is for failures of

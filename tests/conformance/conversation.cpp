@@ -61,6 +61,7 @@ context setting::make_context() const {
   o.transports = {"self", transport};
   o.loan_budget = loan_budget;
   o.tcp_links = tcp_links;
+  o.tcp_tls = encryption;
   o.experimental.reading = reading;
   o.experimental.rendezvous = rendezvous;
   o.experimental.qdma_copy_completion = qdma_copy_completion;
@@ -73,6 +74,11 @@ context setting::make_context() const {
 std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.name; }
 
 namespace {
+
+setting encrypted(setting s) {
+  s.encryption = weft::tcp_encryption::yes;
+  return s;
+}
 
 const std::vector<setting>& settings() {
   using enum place;
@@ -113,6 +119,11 @@ const std::vector<setting>& settings() {
       {"tcp, two links, one process", same_process, dedicated, "auto", "auto", "tcp", 2},
       {"tcp, three links, two processes", two_processes, dedicated, "auto", "auto", "tcp", 3},
       {"tcp, two links, two processes, polling", two_processes, polling, "auto", "auto", "tcp", 2},
+      encrypted({"tcp, encrypted, two processes", two_processes, dedicated, "auto", "auto", "tcp"}),
+      encrypted({"tcp, encrypted, one process, interrupt, epoll", same_process, interrupt, "epoll",
+                 "auto", "tcp"}),
+      encrypted({"tcp, encrypted, two links, two processes, polling", two_processes, polling,
+                 "auto", "auto", "tcp", 2}),
       {"self, two threads", same_context, two_threads},
       {"shm, one process, two threads, epoll", same_process, two_threads, "epoll"},
       {"shm, two processes, two threads", two_processes, two_threads},
@@ -178,6 +189,7 @@ bool is_tried(const setting& s) {
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
   if (only ? transport != only : transport.starts_with("verbs")) return false;
   if (!weft::tests::has_part("qdma") && transport.starts_with("qdma")) return false;
+  if (s.encryption == weft::tcp_encryption::yes && !weft::tests::has_part("tls")) return false;
   if (WEFT_TEST_FEW_SETTINGS && has_a_twin(s)) return false;
   // Races between threads of one process are found where there are two.
   return !WEFT_TEST_RACES ||

@@ -44,6 +44,7 @@ struct setting {
   weft::copy_completion qdma_copy_completion = weft::copy_completion::direct;
   weft::chained_fin chained = weft::chained_fin::automatic;
   weft::eager_operation verbs_eager = weft::eager_operation::send;
+  weft::tcp_encryption encryption = weft::tcp_encryption::automatic;
 
   weft::context make_context() const;
 };

@@ -78,7 +78,8 @@ class listener final : public frame_sink, public answer_sink {
 };
 
 struct stage {
-  unique_fd ours, theirs;
+  stream_socket ours;
+  unique_fd theirs;
   std::vector<std::byte> scratch = std::vector<std::byte>(port::scratch_bytes);
   listener to;
   port in{to};
@@ -88,14 +89,14 @@ struct stage {
   explicit stage(std::uint8_t manner) : to(scratch, manner) {
     int both[2];
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both) == 0, "there are sockets");
-    ours = unique_fd(both[0]);
+    ours = stream_socket(unique_fd(both[0]));
     theirs = unique_fd(both[1]);
     in.expected().add(expected);
     in.expected().add(std::span(expected).first(manner));
     if ((manner & 4) != 0) in.expected().withdraw({2, 0});
   }
   void read() {
-    while (in.now() == port::state::open && in.read(ours.get(), to, scratch)) continue;
+    while (in.now() == port::state::open && in.read(ours, to, scratch)) continue;
     check(!to.refused || in.now() == port::state::broken, "a refused frame breaks the connection");
   }
   void write(std::span<const std::byte> bytes) {

@@ -39,10 +39,13 @@ const std::vector<std::byte>& junk() {
   return bytes;
 }
 
-std::unique_ptr<transports::transport> make_part(const std::string& name, engine& turns) {
+std::unique_ptr<transports::transport> make_part(const std::string& name, engine& turns,
+                                                 const weft::options& common) {
   if (name == "shm") return transports::shm::make(turns.own_doorbell(), "auto");
   if (name == "qdma") return transports::qdma::make(turns, copy_completion::direct);
-  return transports::tcp::make(turns, {{"lo"}, std::chrono::seconds(5), 1});
+  transports::tcp::settings tcp{{"lo"}, std::chrono::seconds(5), 1};
+  tcp.encryption = common.tcp_tls;
+  return transports::tcp::make(turns, std::move(tcp));
 }
 
 std::vector<std::string> parts_of(const std::string& name) {
@@ -82,7 +85,7 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
     if (names[place] == "self") continue;
     const std::vector<std::string> parts = parts_of(names[place]);
     for (std::size_t i = 0; i != parts.size(); ++i) {
-      transports_.push_back(make_part(parts[i], turns));
+      transports_.push_back(make_part(parts[i], turns, common_options(s)));
       turns.add(*transports_.back()->poll_hook());
       ties.push_back(std::make_unique<tie>(
           connections::place_in(names, place), static_cast<std::uint8_t>(i),
@@ -95,6 +98,7 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
   tcp.key = wireup::job_key::from_text(common_options(s).job_key, "the key of the tests");
   tcp.interfaces = {"lo"};
   tcp.listens = listens_to_tcp;
+  tcp.encryption = std::make_shared<wireup::encryption>(common_options(s).tcp_tls);
   manager_ = std::make_unique<wireup::connection_manager>(self, *box_, std::move(tcp));
   manager_->start_accepting();
 }
@@ -263,12 +267,13 @@ void guise::offer(tie& t) {
 
 /// The socket of that link's connection; -1: there is none.
 int guise::socket_of(const tie& t) const {
-  // "tcp, 127.0.0.1:1 to 127.0.0.1:2"
+  // "tcp, 127.0.0.1:1 to 127.0.0.1:2, ..."
   const std::string said = t.transport.describe(t.in);
   for (int fd = 3; fd != sockets_looked_at; ++fd) {
     const auto here = transports::tcp::address::of_socket(fd, false);
     const auto there = here ? transports::tcp::address::of_socket(fd, true) : std::nullopt;
-    if (there && said == fmt::format("tcp, {} to {}", here->text(), there->text())) return fd;
+    if (there && said.starts_with(fmt::format("tcp, {} to {}, ", here->text(), there->text())))
+      return fd;
   }
   return -1;
 }

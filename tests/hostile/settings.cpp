@@ -12,11 +12,10 @@ namespace {
 using sets = std::map<std::string, std::vector<std::string>>;
 
 const sets& all_sets() {
-  static const sets all{{"shm", {"self", "shm"}},
-                        {"tcp", {"self", "tcp"}},
-                        {"qdma", {"self", "qdma"}},
-                        {"composite", {"self", "shm+tcp"}},
-                        {"mixed", {"self", "shm", "tcp", "qdma"}}};
+  static const sets all{
+      {"shm", {"self", "shm"}},           {"tcp", {"self", "tcp"}},
+      {"tls", {"self", "tcp"}},           {"qdma", {"self", "qdma"}},
+      {"composite", {"self", "shm+tcp"}}, {"mixed", {"self", "shm", "tcp", "qdma"}}};
   return all;
 }
 
@@ -28,7 +27,7 @@ std::vector<std::string> transports_named(const std::string& name) {
 }
 
 const std::vector<std::string>& transport_names() {
-  static const std::vector<std::string> names{"mixed", "shm", "tcp", "composite", "qdma"};
+  static const std::vector<std::string> names{"mixed", "shm", "tcp", "tls", "composite", "qdma"};
   return names;
 }
 
@@ -57,6 +56,7 @@ weft::options common_options(const settings& s) {
   weft::options o;
   o.transports = transports_named(s.transport);
   o.tcp_interfaces = {"lo"};
+  if (s.transport == "tls") o.tcp_tls = weft::tcp_encryption::yes;
   o.unexpected_budget = unexpected_budget;
   o.loan_budget = loan_budget;
   // Five processes, and mostly fewer cores.

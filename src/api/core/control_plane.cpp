@@ -32,8 +32,8 @@ std::unique_ptr<wireup::job> job_of(const options& o,
   if (line) return wireup::joined_job(line);
   if (o.standalone)
     return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));
-  std::unique_ptr<wireup::job> launched =
-      wireup::launched_job({key_of(o), o.start_timeout, o.peer_timeout, o.socket_dir, reports});
+  std::unique_ptr<wireup::job> launched = wireup::launched_job(
+      {key_of(o), o.start_timeout, o.peer_timeout, o.tcp_tls, o.socket_dir, reports});
   if (launched && launched->size() > proto::most_ranks)
     throw error(errc::unsupported, fmt::format("the job has {} ranks, and can have {}",
                                                launched->size(), proto::most_ranks));
@@ -52,6 +52,7 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
   tcp.interfaces = o.tcp_interfaces;
   tcp.peer_timeout = o.peer_timeout;
   tcp.names = wireup::socket_names(o.socket_dir, !tcp.key.empty());
+  tcp.encryption = std::make_shared<wireup::encryption>(o.tcp_tls);
   return tcp;
 }
 

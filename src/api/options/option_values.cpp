@@ -44,6 +44,9 @@ constexpr vocabulary<log_level, 5> log_levels{{{"none", log_level::none},
                                                {"warning", log_level::warning},
                                                {"info", log_level::info},
                                                {"debug", log_level::debug}}};
+constexpr vocabulary<tcp_encryption, 3> encryptions{{{"auto", tcp_encryption::automatic},
+                                                     {"yes", tcp_encryption::yes},
+                                                     {"no", tcp_encryption::no}}};
 
 /// The default list may name transports that this build or host lacks; a list that was asked for
 /// may not name what this build lacks. `entry` may be several joined by +.
@@ -178,6 +181,16 @@ void set_tcp_links(options& o, const char* name, const std::string& value) {
   o.tcp_links = number(name, value, 1u, 8u, "a number from 1 to 8");
 }
 
+void set_tcp_tls(options& o, const char* name, const std::string& value) {
+  o.tcp_tls = one_of(encryptions, name, value, "auto, yes or no");
+  if (o.tcp_tls == tcp_encryption::yes && !WEFT_BUILT_WITH_TLS)
+    throw error(
+        errc::unsupported,
+        fmt::format("{}=\"{}\": weft is built without OpenSSL; install libssl-dev and build "
+                    "it with -DWEFT_WITH_TLS=ON, or leave the setting out",
+                    name, value));
+}
+
 void set_lanes(options& o, const char* name, const std::string& value) {
   o.lanes = number<unsigned>(name, value, 1, proto::most_lanes,
                              fmt::format("a number from 1 to {}", proto::most_lanes));
@@ -200,6 +213,8 @@ std::string name_of(registration_caching c) { return word_for(cachings, c); }
 void set_dump(options& o, const char* name, const std::string& value) {
   o.dump = one_of(dump_signals, name, value, "auto, none, QUIT, USR1 or USR2");
 }
+
+std::string name_of(tcp_encryption e) { return word_for(encryptions, e); }
 
 std::string name_of(dump_on d) { return word_for(dump_signals, d); }
 

@@ -23,6 +23,7 @@ void set_start_timeout(options& o, const char* name, const std::string& value);
 void set_stop_timeout(options& o, const char* name, const std::string& value);
 void set_linger(options& o, const char* name, const std::string& value);
 void set_tcp_links(options& o, const char* name, const std::string& value);
+void set_tcp_tls(options& o, const char* name, const std::string& value);
 void set_lanes(options& o, const char* name, const std::string& value);
 void set_calls_at_once(options& o, const char* name, const std::string& value);
 void set_verbs_gid_index(options& o, const char* name, const std::string& value);
@@ -35,5 +36,6 @@ std::string name_of(progress_mode m);
 std::string name_of(registration_caching c);
 std::string name_of(dump_on d);
 std::string name_of(log_level l);
+std::string name_of(tcp_encryption e);
 
 }  // namespace weft::detail

@@ -54,6 +54,11 @@ std::string nettle() {
   return library_file("libnettle.so.").numbers_say("nettle_version_major", "nettle_version_minor");
 }
 
+std::string openssl() {
+  return library_file("libcrypto.so.")
+      .numbers_say("OPENSSL_version_major", "OPENSSL_version_minor");
+}
+
 std::string glibc() {
 #ifdef __GLIBC__
   return ::gnu_get_libc_version();
@@ -81,6 +86,7 @@ std::vector<library_version> library_versions() {
       {"nettle", WEFT_NETTLE_VERSION, nettle()},
       {"liburing", WEFT_URING_VERSION, liburing()},
       {"oneTBB", WEFT_TBB_VERSION, library_file("libtbb.so.").text_says("TBB_runtime_version")},
+      {"OpenSSL", WEFT_TLS_VERSION, openssl()},
       {"libibverbs", WEFT_VERBS_VERSION, library_file("libibverbs.so.").name_says()},
       {"PMIx", WEFT_PMIX_VERSION, library_file("libpmix.so.").text_says("PMIx_Get_version")},
       {"libfabric", WEFT_OFI_VERSION, library_file("libfabric.so.").halves_say("fi_version")}};

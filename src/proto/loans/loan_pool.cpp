@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t classes = 4 * std::numeric_limits<std::size_t>::digits;
 }  // namespace
 
-loan_pool::loan_pool(runtime::engine& e, std::size_t most) noexcept
+loan_pool::loan_pool(runtime::engine& e, std::size_t most)
     : engine_(e), budget_(std::max(page, (most + page - 1) / page * page)) {}
 
 loan_pool::~loan_pool() = default;

@@ -24,8 +24,8 @@ class loan_pool {
  public:
   static constexpr std::size_t page = 4096;
 
-  /// \param most bytes of memory that it will have; rounded up to pages
-  loan_pool(runtime::engine& e, std::size_t most) noexcept;
+  /// \param most bytes of memory that it will have; rounded up to pages \throws std::bad_alloc
+  loan_pool(runtime::engine& e, std::size_t most);
   ~loan_pool();
   loan_pool(const loan_pool&) = delete;
   loan_pool& operator=(const loan_pool&) = delete;

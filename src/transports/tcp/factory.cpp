@@ -30,6 +30,7 @@ factory kind() {
             why = probe();
             if (!why.empty()) return nullptr;
             settings s{o.tcp_interfaces, o.peer_timeout, o.tcp_links};
+            s.encryption = o.tcp_tls;
             s.linger = std::min(o.linger, s.linger);
             return make(e, std::move(s));
           }};

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/tcp_encryption.hpp>
 #include <weft/transport/factory.hpp>
 #include <weft/transport/services.hpp>
 #include <weft/transport/transport.hpp>
@@ -27,6 +28,7 @@ struct settings {
   std::uint32_t links = 1;
   /// How long bytes are written that a link has left behind.
   std::chrono::milliseconds linger{500};
+  tcp_encryption encryption = tcp_encryption::automatic;
 };
 
 /// Tries whether there are TCP sockets at all.

@@ -2,7 +2,6 @@
 #include "transports/tcp/link.hpp"
 
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,18 +22,6 @@ constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
 // Of a put, until other peers have their turn.
 constexpr std::uint64_t bytes_per_turn = 2 * 1024 * 1024;
-
-/// Contiguous bytes go by send: sendmsg makes the kernel fetch a list, 2 % of a small message's
-/// time.
-ssize_t send_parts(int fd, std::span<iovec> parts, int more) noexcept {
-  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | more;
-  if (parts.size() == 1) [[likely]]
-    return ::send(fd, parts[0].iov_base, parts[0].iov_len, flags);
-  msghdr message{};
-  message.msg_iov = parts.data();
-  message.msg_iovlen = parts.size();
-  return ::sendmsg(fd, &message, flags);
-}
 
 }  // namespace
 
@@ -192,9 +179,12 @@ void stream_link::copy_held() noexcept {
   held_left_ = 0;
 }
 
-/// One system call.
+/// One system call, as a rule.
 /// \param wanted set to what it should take \return as send(2)
 ssize_t stream_link::write_once(std::size_t& wanted) noexcept {
+  wanted = 0;
+  if (pair_.socket().has_unsent()) [[unlikely]]
+    return pair_.socket().flush();
   const std::span<const std::byte> first = send_buffer_.waiting();
   if (putting_ && put_.lent && first.empty()) {
     const const_buffer run = held_.run(held_left_);
@@ -217,14 +207,15 @@ ssize_t stream_link::write_once(std::size_t& wanted) noexcept {
     left -= run.size();
     wanted += run.size();
   }
-  return send_parts(pair_.fd(), {parts, count}, header_only ? MSG_MORE : 0);
+  return pair_.socket().write({parts, count}, header_only ? MSG_MORE : 0);
 }
 
 /// Writes everything. \return false: not everything, because the socket is full (blocked_) or the
 /// connection is gone
 bool stream_link::write() noexcept {
   const std::uint64_t before = written_;
-  while (send_buffer_.size() != 0 || held_left_ != 0 || add_answers() || next_piece_of_put()) {
+  while (send_buffer_.size() != 0 || held_left_ != 0 || pair_.socket().has_unsent() ||
+         add_answers() || next_piece_of_put()) {
     if (putting_ && written_ - before >= bytes_per_turn) {  // others have their turn
       blocked_ = true;
       pair_.link_blocked();
@@ -244,7 +235,7 @@ bool stream_link::write() noexcept {
       return false;
     }
     if (n > 0) took(static_cast<std::size_t>(n));
-    if (n < 0 || static_cast<std::size_t>(n) != bytes) {
+    if (n < 0 || static_cast<std::size_t>(n) != bytes || pair_.socket().has_unsent()) {
       blocked_ = true;
       pair_.link_blocked();
       return false;
@@ -297,12 +288,13 @@ void stream_link::connection_changed() noexcept {
 }
 
 bool stream_link::unwritten() const noexcept {
-  const bool any = send_buffer_.size() != 0 || held_left_ != 0 || putting_;
+  const bool any = send_buffer_.size() != 0 || held_left_ != 0 || putting_ ||
+                   (pair_.is_up() && pair_.socket().has_unsent());
   return any && !pair_.has_ended();
 }
 
 bool stream_link::write_rest() noexcept {
-  if (!ready() || (send_buffer_.size() == 0 && held_left_ == 0 && !putting_)) return true;
+  if (!ready() || !unwritten()) return true;
   if (!write()) return false;
   tell_of_put();
   return true;
@@ -312,7 +304,7 @@ void stream_link::leave_rest() noexcept {
   let_go();
   if (write_rest() || !blocked_) return;
   add_answers();
-  pair_.owner().linger_on(pair_.fd(), send_buffer_.waiting());
+  pair_.owner().linger_on(pair_.fd(), pair_.socket().last(send_buffer_.waiting()));
   pair_.fall_silent();
   send_buffer_.written(send_buffer_.size());
 }

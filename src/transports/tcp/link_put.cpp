@@ -50,9 +50,10 @@ std::size_t stream_link::longest_beginning(std::size_t size) const noexcept {
 
 /// A peer that says that it has read what it has not read sees what the application writes there
 /// afterwards. So memory is lent only to a process that was met over a Unix socket: it is of the
-/// same user.
+/// same user. What is encrypted is copied by that.
 bool stream_link::may_lend() const noexcept {
-  return pair_.stays_here() && pair_.who().hosts.empty() && pair_.owner().pipe().usable();
+  return pair_.stays_here() && !pair_.socket().is_encrypted() && pair_.who().hosts.empty() &&
+         pair_.owner().pipe().usable();
 }
 
 /// Begins the next piece: its header into the send buffer, its bytes to be written behind that.

@@ -50,7 +50,7 @@ unsigned pair::look() noexcept {
 
 /// Reads once, and answers the peer's writes that have been read.
 bool pair::read() noexcept {
-  const bool came = in_.from.read(socket_.get(), frame_sink_, owner_.scratch());
+  const bool came = in_.from.read(socket_, frame_sink_, owner_.scratch());
   if (const std::uint32_t n = in_.from.take_owed(); n != 0 && out_.link) out_.link->owe_answers(n);
   return came;
 }
@@ -84,15 +84,19 @@ bool pair::unread() const noexcept {
 }
 
 void pair::rest() noexcept {
+  socket_.rest();
   in_.from.rest();
   if (out_.link) out_.link->rest();
 }
 
 std::string pair::describe() const {
   if (has_ended()) return "the connection has ended";
-  if (!is_up()) return "being connected";
+  if (!is_up())
+    return net::tls::wants(stance_) ? "being connected, to be encrypted" : "being connected";
   const auto here = address::of_socket(fd(), false), there = address::of_socket(fd(), true);
-  return here && there ? fmt::format("{} to {}", here->text(), there->text()) : "connected";
+  const std::string ends =
+      here && there ? fmt::format("{} to {}", here->text(), there->text()) : "connected";
+  return fmt::format("{}, {}", ends, net::tls::describe(socket_.is_encrypted(), stance_));
 }
 
 }  // namespace weft::transports::tcp

@@ -14,6 +14,7 @@
 #include "transports/tcp/link.hpp"
 #include "transports/tcp/port.hpp"
 #include "transports/tcp/silence_watch.hpp"
+#include "transports/tcp/stream_socket.hpp"
 
 namespace weft::transports::tcp {
 
@@ -67,11 +68,13 @@ class pair final : public runtime::fd_watcher, answer_sink {
   /// See transport::accept. \param who the counterpart that the offer came from
   std::string accept(const wireup_message& offer, const counterpart& who);
   void note(const wireup_message& p) noexcept;  // see transport::note
-  /// The peer has connected, and has proven that the token was offered to it.
-  void connected(unique_fd fd) noexcept;
+  /// Both ends have proven that the token was offered to the one that has connected.
+  void connected(stream_socket made) noexcept;
   const token& offered() const noexcept { return token_; }
   bool has_offered() const noexcept { return token_ != token{}; }
   const counterpart& who() const noexcept { return who_; }
+  /// What this side says of encryption.
+  net::tls::stance stance() const noexcept { return stance_; }
 
   // How it moves bytes: pair.cpp.
   /// One try to write and read the socket. \return events
@@ -82,6 +85,8 @@ class pair final : public runtime::fd_watcher, answer_sink {
   void link_ended() noexcept;
   std::uint32_t wanted_events() const noexcept;
   void rest() noexcept;
+  /// The kernel does not tell of all that has come.
+  bool has_input() const noexcept { return socket_.may_have_more(); }
   /// Whether the peer, or its host, has not taken all that was written: then the pair wants ticks.
   bool unread() const noexcept;
   std::string describe() const;
@@ -104,7 +109,8 @@ class pair final : public runtime::fd_watcher, answer_sink {
   /// It has ended without ever having been a connection.
   bool never_came() const noexcept { return end_.why == errc::unreachable; }
   const std::string& how_it_ended() const noexcept { return end_.how; }  ///< may be empty
-  int fd() const noexcept { return socket_.get(); }
+  int fd() const noexcept { return socket_.fd(); }
+  stream_socket& socket() noexcept { return socket_; }
   /// Both ends are on this host: memory may be lent.
   bool stays_here() const noexcept { return stays_here_; }
   transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
@@ -155,7 +161,8 @@ class pair final : public runtime::fd_watcher, answer_sink {
   token token_{};  // of this side's offer
   std::unique_ptr<socket_connector> connector_;
   bool has_tried_ = false;  // the addresses of an offer: that is done once
-  unique_fd socket_;
+  net::tls::stance stance_{};
+  stream_socket socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
   bool stays_here_ = false;
   outward out_;

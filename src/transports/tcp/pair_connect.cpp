@@ -44,7 +44,9 @@ std::unique_ptr<stream_link> pair::open(wireup_message& offer, const counterpart
     throw error(errc::unreachable, end_.how.empty() ? std::string(no_connection) : end_.how);
   if (out_.is_shut) throw error(errc::unreachable, "this side has closed the TCP connection");
   const bool is_first = state_ == state::none;
+  if (is_first) stance_ = owner_.stance_towards(who);
   tcp::offer says;
+  says.encryption = stance_;
   if (is_first) {
     for (const address& a : owner_.listen(who_.link)) says.where.push_back(to_offer(a));
     says.shown = random_token();
@@ -64,6 +66,7 @@ std::string pair::accept(const wireup_message& offer, const counterpart& who) {
   tcp::offer says;
   std::string refusal = tcp::read(offer, says);
   if (!refusal.empty()) return refusal;
+  if (state_ == state::none) stance_ = owner_.stance_towards(who);
   switch (state_) {
     case state::none:
       if (says.joins()) return "there is no TCP connection to join";
@@ -93,15 +96,18 @@ std::string pair::accept(const wireup_message& offer, const counterpart& who) {
 
 /// \return why not, for the peer; empty: the connector tries the addresses
 std::string pair::connect_to(const offer& o, const counterpart& who) {
+  if (net::tls::disagree(stance_, o.encryption))
+    return net::tls::text_of_disagreement(stance_, o.encryption);
   std::vector<address> there = plausible_addresses(o, who);
   if (there.empty()) return "it offers none of the addresses where it is";
   if (std::exchange(has_tried_, true)) return std::string(out_of_reach);
   auto tried = std::make_unique<socket_connector>(
-      owner_.sockets(), std::move(there), o.shown, who, owner_.peer_timeout(),
-      [this](unique_fd fd, const std::string& why) {
+      owner_.sockets(), std::move(there), o.shown, who,
+      net::tls::encrypt(stance_, o.encryption) ? &owner_.encryption() : nullptr,
+      owner_.peer_timeout(), [this](stream_socket made, const std::string& why) {
         const std::unique_ptr<socket_connector> over = std::move(connector_);
-        if (fd)
-          connected(std::move(fd));
+        if (made)
+          connected(std::move(made));
         else
           not_connected(why, reason_for_peer(*over));
       });
@@ -138,12 +144,12 @@ void pair::not_connected(const std::string& why, std::string_view for_peer) noex
   end_soon(errc::unreachable);
 }
 
-void pair::connected(unique_fd fd) noexcept {
-  prepare(fd.get(), owner_.peer_timeout());
-  stays_here_ = tcp::stays_here(fd.get());
-  if (stays_here_) use_plain_congestion_control(fd.get());
-  socket_ = std::move(fd);
-  fork_guard_.watch(socket_.get());
+void pair::connected(stream_socket made) noexcept {
+  prepare(made.fd(), owner_.peer_timeout());
+  stays_here_ = tcp::stays_here(made.fd());
+  if (stays_here_) use_plain_congestion_control(made.fd());
+  socket_ = std::move(made);
+  fork_guard_.watch(fd());
   enter(state::up);
   owner_.activate(*this);
   if (out_.link) out_.link->connection_changed();

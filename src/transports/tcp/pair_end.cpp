@@ -63,7 +63,7 @@ void pair::end(errc why) noexcept {
 
 void pair::hang_up() noexcept {
   if (!socket_) return;
-  if (out_.link && out_.link->has_lent()) reset_on_close(socket_.get());
+  if (out_.link && out_.link->has_lent()) reset_on_close(fd());
   owner_.unwatch(*this);
   fork_guard_.drop();
   socket_ = {};
@@ -78,7 +78,7 @@ bool pair::drain_peer() noexcept {
   // Nothing more comes from a host that no longer answers.
   if (!is_up() || is_unresponsive(fd(), time_to_answer)) return true;
   const bool all_left = !out_.link || out_.link->write_rest();
-  if (all_left && !std::exchange(out_.is_shut, true)) ::shutdown(socket_.get(), SHUT_WR);
+  if (all_left && !std::exchange(out_.is_shut, true)) ::shutdown(fd(), SHUT_WR);
   read_last();
   return in_.from.now() != port::state::open && all_left;
 }

@@ -28,21 +28,24 @@ bool port::heard(ssize_t n) noexcept {
   if (n > 0) return true;
   if (n == 0 || errno == ECONNRESET || errno == EPIPE || errno == ENOTCONN)
     state_ = state::ended;
+  else if (errno == EPROTO)
+    state_ = state::broken;
   else if (errno != EAGAIN && errno != EINTR)
     state_ = state::lost;
   return false;
 }
 
-bool port::read(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept {
-  if (placing_) return read_placed(fd, to, scratch);
+bool port::read(stream_socket& from, frame_sink& to, std::span<std::byte> scratch) noexcept {
+  if (placing_) return read_placed(from, to, scratch);
   const std::size_t kept = kept_.size();
   const std::size_t most = bulk_ ? bytes_per_read_in_bulk : bytes_per_read;
-  const ssize_t n = ::recv(fd, scratch.data() + kept, most, MSG_DONTWAIT);
+  iovec part{scratch.data() + kept, most};
+  const ssize_t n = from.read({&part, 1});
   if (!heard(n)) return state_ != state::open;
   if (kept != 0) std::memcpy(scratch.data(), kept_.data(), kept);
   kept_.clear();
   bulk_ = false;
-  parse(fd, scratch.first(kept + static_cast<std::size_t>(n)), to);
+  parse(from.fd(), scratch.first(kept + static_cast<std::size_t>(n)), to);
   return true;
 }
 
@@ -148,7 +151,7 @@ mutable_buffer port::next_place(frame_sink& to) noexcept {
 }
 
 /// Reads directly to the destination; bytes that no longer have one are read and dropped.
-bool port::read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept {
+bool port::read_placed(stream_socket& from, frame_sink& to, std::span<std::byte> scratch) noexcept {
   const std::size_t left = header_.size - placed_;
   const std::span<std::byte> behind = scratch.last(bytes_per_read_in_bulk);
   mutable_buffer into = next_place(to);
@@ -157,10 +160,7 @@ bool port::read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noe
   std::size_t count = 1;
   parts[0] = {into.data(), std::min(into.size(), left)};
   if (parts[0].iov_len == left) parts[count++] = {behind.data(), behind.size()};
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = count;
-  const ssize_t n = ::recvmsg(fd, &message, MSG_DONTWAIT);
+  const ssize_t n = from.read({parts, count});
   if (!heard(n)) return state_ != state::open;
   const std::size_t got = static_cast<std::size_t>(n);
   placed_ += static_cast<std::uint32_t>(std::min(got, parts[0].iov_len));
@@ -168,12 +168,12 @@ bool port::read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noe
   placing_ = false;
   bulk_ = true;
   if (is_own(header_)) {
-    if (!end_write(fd)) return true;
+    if (!end_write(from.fd())) return true;
   } else if (!to.on_frame(header_, extension_of(header_, extension_), nullptr)) {
     state_ = state::broken;
     return true;
   }
-  if (got > left) parse(fd, behind.first(got - left), to);
+  if (got > left) parse(from.fd(), behind.first(got - left), to);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transports/tcp/expected_memory.hpp"
+#include "transports/tcp/stream_socket.hpp"
 #include "transports/tcp/wire.hpp"
 
 namespace weft::transports::tcp {
@@ -49,7 +50,7 @@ class port {
   /// Reads once and delivers the complete frames.
   /// \param scratch scratch_bytes; free again afterwards
   /// \return whether anything came, also an end
-  bool read(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
+  bool read(stream_socket& from, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
   state now() const noexcept { return state_; }
 
@@ -70,7 +71,7 @@ class port {
   bool take_own(int fd, const frame_header& h, std::span<const std::byte>& there) noexcept;
   bool end_write(int fd) noexcept;
   mutable_buffer next_place(frame_sink& to) noexcept;
-  bool read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
+  bool read_placed(stream_socket& from, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
   answer_sink& answers_;
   state state_ = state::open;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "runtime/os/errno_hint.hpp"
@@ -134,15 +135,50 @@ pair* tcp_transport::pair_offered(const token& shown) const noexcept {
   return nullptr;
 }
 
-const counterpart* tcp_transport::offered(const token& shown) const noexcept {
+std::optional<offered_peer> tcp_transport::offered(const token& shown) const noexcept {
   const pair* const p = pair_offered(shown);
-  return p ? &p->who() : nullptr;
+  if (!p) return {};
+  return offered_peer{&p->who(), p->stance()};
+}
+
+/// Not before a peer is expected: others can have no key.
+const net::tls::settings* tcp_transport::encryption_of_offers() noexcept {
+  const bool may_come = std::ranges::any_of(pairs_, [](const auto& one) {
+    return one.second->is_expecting() && net::tls::takes(one.second->stance());
+  });
+  try {
+    return may_come ? &encryption() : nullptr;
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+/// A process that was met over a Unix socket is on this host. Of the others the first address is
+/// the one of the connection that the two have: further ones may also be this host's, in private
+/// networks.
+net::tls::stance tcp_transport::stance_towards(const counterpart& who) {
+  bool is_here = who.hosts.empty();
+  if (!is_here && settings_.encryption == tcp_encryption::automatic) {
+    const auto known = address::of_text(who.hosts.front());
+    is_here = known && known->is_here();
+  }
+  const net::tls::stance own = net::tls::stance_of(settings_.encryption, is_here);
+  if (own == net::tls::stance::cannot && !std::exchange(has_said_bare_, true))
+    std::fprintf(stderr,
+                 "weft: what goes to other hosts over TCP is not encrypted, because weft is built "
+                 "without OpenSSL; WEFT_TCP_TLS=no says that this is meant\n");
+  return own;
+}
+
+const net::tls::settings& tcp_transport::encryption() {
+  if (!encryption_) encryption_.emplace();
+  return *encryption_;
 }
 
 /// A peer tries all addresses; the first connection counts.
-void tcp_transport::take(const token& shown, unique_fd& fd) noexcept {
+void tcp_transport::take(const token& shown, stream_socket made) noexcept {
   pair* const p = pair_offered(shown);
-  if (p && p->is_expecting()) p->connected(std::move(fd));
+  if (p && p->is_expecting()) p->connected(std::move(made));
 }
 
 std::string tcp_transport::describe() const {
@@ -236,14 +272,14 @@ unsigned tcp_transport::poll_active() noexcept {
 
 bool tcp_transport::has_work() noexcept {
   flush();
-  return ready_;
+  return ready_ || std::ranges::any_of(active_, &pair::has_input);
 }
 
 void tcp_transport::arm() noexcept {
   flush();
-  active_.erase(
-      std::remove_if(active_.begin(), active_.end(), [this](pair* p) { return deactivate(*p); }),
-      active_.end());
+  active_.erase(std::remove_if(active_.begin(), active_.end(),
+                               [this](pair* p) { return !p->has_input() && deactivate(*p); }),
+                active_.end());
   // Sockets that the kernel would not watch are left to ticks.
   if (!active_.empty() || acceptor_.rests()) want_ticks();
 }

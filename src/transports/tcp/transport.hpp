@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,10 @@ class tcp_transport final : public pollable, public transport, private offers {
   runtime::wait_set& sockets() noexcept { return *sockets_; }
   /// Addresses at which the peer is to connect for that link, best first.
   std::vector<address> listen(std::uint32_t link);
+  /// What this side says of encryption with that peer. Says once that it cannot encrypt.
+  net::tls::stance stance_towards(const counterpart& who);
+  /// Made at the first connection that is encrypted. \throws weft::error
+  const net::tls::settings& encryption();
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   std::span<std::byte> scratch() noexcept { return {scratch_.get(), port::scratch_bytes}; }
   lending_pipe& pipe() noexcept { return pipe_; }
@@ -87,8 +92,9 @@ class tcp_transport final : public pollable, public transport, private offers {
   };
 
   pair& pair_of(frame_sink& peer, const counterpart& who);
-  const counterpart* offered(const token& shown) const noexcept override;
-  void take(const token& shown, unique_fd& fd) noexcept override;
+  std::optional<offered_peer> offered(const token& shown) const noexcept override;
+  const net::tls::settings* encryption_of_offers() noexcept override;
+  void take(const token& shown, stream_socket made) noexcept override;
   void turned_away() noexcept override {
     engine_.report(log_level::warning,
                    "a process connected to the TCP transport without having been offered to, and "
@@ -106,6 +112,8 @@ class tcp_transport final : public pollable, public transport, private offers {
   const transports::traits traits_;
   const std::unique_ptr<runtime::wait_set> sockets_;  // idle ones, and those being connected
   std::unique_ptr<std::byte[]> scratch_;  // memory for reads, used by one pair at a time
+  std::optional<net::tls::settings> encryption_;
+  bool has_said_bare_ = false;
   lending_pipe pipe_;
   std::chrono::steady_clock::time_point reading_began_{};
   lingering_sockets lingering_sockets_;

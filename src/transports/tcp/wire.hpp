@@ -9,13 +9,15 @@
 
 #include <weft/transport/transport.hpp>
 
+#include "net/tls_agreement.hpp"
+
 namespace weft::transports::tcp {
 
 // Numbers are sent in the byte order of memory.
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x74666577;  // "weft"
-inline constexpr std::uint16_t version = 5;
+inline constexpr std::uint16_t version = 6;
 
 inline constexpr std::uint32_t max_payload = 256 * 1024;  // of one frame
 inline constexpr std::uint32_t max_write = 1024 * 1024;   // of one `write`
@@ -43,7 +45,8 @@ using token = std::array<std::uint64_t, 2>;
 /// Random bytes of one side, so that no proof fits twice.
 using nonce = std::array<std::byte, 32>;
 
-/// First bytes of the connecting side.
+/// First bytes of the connecting side, where the two do not encrypt. Where they do it begins with
+/// a TLS handshake: the name of its key is the token.
 struct client_hello {
   std::uint32_t magic;
   std::uint16_t version;
@@ -71,7 +74,8 @@ using confirmation = signature;
 struct offer_head {
   std::uint32_t magic;
   std::uint16_t version;
-  std::uint16_t addresses;  ///< how many offered_address follow
+  std::uint8_t addresses;  ///< how many offered_address follow
+  net::tls::stance encryption;
   tcp::token token;
 };
 static_assert(sizeof(offer_head) == 24);

@@ -34,9 +34,13 @@ std::optional<approach> decode_opening(std::span<const std::byte> bytes) {
   const bool ours = in.get<std::uint32_t>() == wire_magic;
   const bool known = in.get<std::uint16_t>() == wire_version;
   const auto what = in.get<std::uint16_t>();
-  if (!in.complete() || !ours || !known || what > static_cast<std::uint16_t>(approach::prove))
+  if (!in.complete() || !ours || !known || what > static_cast<std::uint16_t>(approach::encrypt))
     return std::nullopt;
   return static_cast<approach>(what);
+}
+
+digest tls_key_of(const job_key& key) {
+  return key.sign({text_bytes("weft 1: the key of TLS between processes of a job")});
 }
 
 challenger::challenger(job_key key) : key_(std::move(key)) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "wireup/auth/job_key.hpp"
 
@@ -18,13 +19,20 @@ using opening = std::array<std::byte, opening_size>;
 
 /// The purpose of the connecting side.
 enum class approach : std::uint16_t {
-  ask = 0,   ///< learn where an "any://" listener's Unix socket is
-  prove = 1  ///< prove knowledge of the job's key, and go on from there
+  ask = 0,     ///< learn where an "any://" listener's Unix socket is
+  prove = 1,   ///< prove knowledge of the job's key, and go on in clear
+  encrypt = 2  ///< the same by a TLS handshake, and go on encrypted
 };
 
 opening encode_opening(approach a);
 /// Nothing, if the bytes are not of this version.
 std::optional<approach> decode_opening(std::span<const std::byte> bytes);
+
+/// The name and the key of the TLS handshake between processes of a job.
+inline constexpr std::string_view name_of_tls_key = "weft job";
+digest tls_key_of(const job_key& key);
+// To `encrypt` the other side answers with an opening of that kind, and TLS begins. An opening of
+// another kind is a refusal, and tells what it would take.
 
 // opening ->, <- challenge, proof ->, <- confirmation. All have a fixed size, so an unauthenticated
 // client's bytes never decide how much is read. Both sides put fresh random bytes in, so an old

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include <weft/tcp_encryption.hpp>
+
 #include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/bootstrap/starter.hpp"
@@ -19,7 +21,8 @@ struct launch_terms {
   job_key key = {};
   /// How long the ranks that meet at rank 0 wait for each other.
   std::chrono::seconds start_timeout{300};
-  std::chrono::seconds peer_timeout{10};  ///< as tcp_settings'
+  std::chrono::seconds peer_timeout{10};           ///< as tcp_settings'
+  tcp_encryption tls = tcp_encryption::automatic;  ///< of the connections to rank 0
   /// As options::socket_dir: processes that can share memory have the folder in common, or the
   /// network namespace.
   std::string socket_dir = {};

@@ -67,7 +67,7 @@ void rank_at_root::enter(unique_fd listening, entered done) {
   });
   listener_ = std::make_unique<root_listener>(
       *loop_, std::move(listening), *book_,
-      root_listener::terms{terms_.key, terms_.peer_timeout, terms_.reports});
+      root_listener::terms{terms_.key, terms_.peer_timeout, encryption_, terms_.reports});
   self_ = std::make_shared<own_client>([this](frame f) {
     loop_->post([this, heard = std::make_shared<frame>(std::move(f))] { hear(*heard); });
   });
@@ -81,8 +81,8 @@ void rank_at_root::call() {
   to.on_frame = [this](const frame& f) { hear(f); };
   to.lost = [this] { on_lost(); };
   to.failed = [this](std::string why) { finish({}, std::move(why)); };
-  caller_ = std::make_shared<root_caller>(loop_, given_.root, terms_.key, terms_.peer_timeout,
-                                          std::move(to));
+  caller_ = std::make_shared<root_caller>(loop_, given_.root, terms_.key, encryption_,
+                                          terms_.peer_timeout, std::move(to));
   caller_->start();
 }
 

@@ -14,6 +14,7 @@
 #include "wireup/bootstrap/root_listener.hpp"
 #include "wireup/bootstrap/root_member.hpp"
 #include "wireup/bootstrap/starter.hpp"
+#include "wireup/tcp/encryption.hpp"
 
 namespace weft::wireup {
 
@@ -50,6 +51,7 @@ class rank_at_root {
   const std::shared_ptr<loop> loop_;
   const given_rank given_;
   const launch_terms terms_;
+  const std::shared_ptr<encryption> encryption_ = std::make_shared<encryption>(terms_.tls);
   entered done_;
   root_member member_;
   std::shared_ptr<root_caller> caller_;  // null on rank 0

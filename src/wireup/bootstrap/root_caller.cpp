@@ -15,10 +15,12 @@ constexpr std::chrono::milliseconds first_knock_pause{20}, longest_knock_pause{1
 }  // namespace
 
 root_caller::root_caller(std::shared_ptr<loop> on, root_place root, job_key key,
-                         std::chrono::seconds peer_timeout, events to)
+                         std::shared_ptr<encryption> encrypts, std::chrono::seconds peer_timeout,
+                         events to)
     : loop_(std::move(on)),
       root_(std::move(root)),
       key_(std::move(key)),
+      encryption_(std::move(encrypts)),
       peer_timeout_(peer_timeout),
       to_(std::move(to)),
       pause_(loop_->io()),
@@ -27,7 +29,7 @@ root_caller::root_caller(std::shared_ptr<loop> on, root_place root, job_key key,
 void root_caller::start() {
   if (closed_) return;
   asking_ = std::make_shared<tcp_asking>(
-      loop_, tcp_place{root_.host, root_.port}, "rank 0 at " + to_text(root_), key_,
+      loop_, tcp_place{root_.host, root_.port}, "rank 0 at " + to_text(root_), key_, encryption_,
       [self = shared_from_this()](tcp_asking::outcome r) { self->on_answer(std::move(r)); });
   asking_->start();
 }
@@ -35,13 +37,14 @@ void root_caller::start() {
 void root_caller::on_answer(tcp_asking::outcome result) {
   asking_.reset();
   if (closed_) return;
-  if (!result.socket) {
+  if (!result.socket.fd) {
     last_failure_ = result.why.text;
     return result.may_come ? start_again() : to_.failed(result.why.text);
   }
-  prepare_tcp(result.socket.get(), peer_timeout_);
+  prepare_tcp(result.socket.fd.get(), peer_timeout_);
   try {
-    link_ = std::make_shared<connection>(*loop_, std::move(result.socket), connection::medium::tcp);
+    link_ = std::make_shared<connection>(*loop_, std::move(result.socket.fd),
+                                         connection::medium::tcp, std::move(result.socket.sealed));
   } catch (const std::system_error& e) {
     return to_.failed(std::string("cannot watch the connection to rank 0: ") + e.what());
   }

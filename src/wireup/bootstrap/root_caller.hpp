@@ -30,7 +30,7 @@ class root_caller : public connection::user, public std::enable_shared_from_this
 
   /// \param key not empty
   root_caller(std::shared_ptr<loop> on, root_place root, job_key key,
-              std::chrono::seconds peer_timeout, events to);
+              std::shared_ptr<encryption> encrypts, std::chrono::seconds peer_timeout, events to);
 
   void start();
   /// Leaves the connection, if there is one, and connects again after a pause.
@@ -51,6 +51,7 @@ class root_caller : public connection::user, public std::enable_shared_from_this
   const std::shared_ptr<loop> loop_;
   const root_place root_;
   const job_key key_;
+  const std::shared_ptr<encryption> encryption_;
   const std::chrono::seconds peer_timeout_;
   const events to_;
   std::shared_ptr<tcp_asking> asking_;

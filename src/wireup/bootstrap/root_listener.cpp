@@ -40,9 +40,10 @@ class root_listener::client final : public root_book::client,
                                     public connection::user,
                                     public std::enable_shared_from_this<client> {
  public:
-  client(root_listener& home, unique_fd socket)
+  client(root_listener& home, proven_socket socket)
       : book_(home.book_),
-        link_(std::make_shared<connection>(home.loop_, std::move(socket), connection::medium::tcp)),
+        link_(std::make_shared<connection>(home.loop_, std::move(socket.fd),
+                                           connection::medium::tcp, std::move(socket.sealed))),
         patience_(home.loop_.io()) {}
 
   void start() {
@@ -119,7 +120,8 @@ void root_listener::on_client(unique_fd socket) try {
   }
   tcp_answering::terms t;
   t.key = terms_.key;
-  t.admit = [this](unique_fd proven, const admission&) { admit(std::move(proven)); };
+  t.encryption = terms_.encryption;
+  t.admit = [this](proven_socket proven) { admit(std::move(proven)); };
   t.turn_away = [this](int who, const std::string& what) { turned_away(who, what); };
   in_handshake_.start(loop_, std::move(socket), std::move(t));
 } catch (const std::bad_alloc&) {
@@ -128,8 +130,8 @@ void root_listener::on_client(unique_fd socket) try {
   terms_.reports->warning("the connection of a rank had to be dropped: {}", e.what());
 }
 
-void root_listener::admit(unique_fd proven) {
-  prepare_tcp(proven.get(), terms_.peer_timeout);
+void root_listener::admit(proven_socket proven) {
+  prepare_tcp(proven.fd.get(), terms_.peer_timeout);
   const auto c = std::make_shared<client>(*this, std::move(proven));
   book_.on_client(c);
   c->start();

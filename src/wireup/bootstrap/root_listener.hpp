@@ -21,6 +21,7 @@ class root_listener {
   struct terms {
     job_key key;
     std::chrono::seconds peer_timeout{10};
+    std::shared_ptr<wireup::encryption> encryption;
     runtime::log_ptr reports;
   };
 
@@ -36,7 +37,7 @@ class root_listener {
   class client;
 
   void on_client(unique_fd socket);
-  void admit(unique_fd proven);
+  void admit(proven_socket client);
   void turned_away(int socket, const std::string& what);
 
   loop& loop_;

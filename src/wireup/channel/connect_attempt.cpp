@@ -72,7 +72,7 @@ void connect_attempt::to_listener(const listen_address& address) {
 void connect_attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done) {
   const std::string called = route_ == route::locator ? to_text(where) : where_;
   asking_ = std::make_shared<tcp_asking>(
-      loop_, where, called, std::move(key),
+      loop_, where, called, std::move(key), tcp_.encryption,
       [self = shared_from_this(), done = std::move(done)](tcp_asking::outcome got) {
         self->asking_.reset();
         done(std::move(got));
@@ -82,7 +82,7 @@ void connect_attempt::ask(const tcp_place& where, job_key key, tcp_asking::answe
 
 void connect_attempt::prove_at(const tcp_place& where) {
   ask(where, key_, [self = shared_from_this()](tcp_asking::outcome got) {
-    if (got.socket) return self->take(std::move(got.socket), connection::medium::tcp, got.medium);
+    if (got.socket.fd) return self->take(std::move(got.socket), connection::medium::tcp);
     if (self->route_ != route::locator) return self->end(nullptr, got.why);
     self->next_place(got.why);
   });
@@ -107,7 +107,7 @@ void connect_attempt::next_place(const failure& why) {
 void connect_attempt::connect() {
   if (!done_) return;
   opened socket = tcp_.names.connect(socket_name_, loop_->disposal());
-  if (socket.fd) return take(std::move(socket.fd), connection::medium::unix_packets, {});
+  if (socket.fd) return take({std::move(socket.fd)}, connection::medium::unix_packets);
   const bool passing = socket.error == EAGAIN || socket.error == EMFILE || socket.error == ENFILE ||
                        socket.error == ENOBUFS || socket.error == ENOMEM;
   if (!passing || std::chrono::steady_clock::now() >= give_up_at_) return give_up(socket.error);
@@ -117,18 +117,17 @@ void connect_attempt::connect() {
   });
 }
 
-void connect_attempt::take(unique_fd socket, connection::medium m, const admission& known) try {
-  admission medium = known;
+void connect_attempt::take(proven_socket socket, connection::medium m) try {
   if (m == connection::medium::tcp) {
-    prepare_tcp(socket.get(), tcp_.peer_timeout);
-  } else if (const credentials who = credentials_of(socket.get()); !who.same_user) {
+    prepare_tcp(socket.fd.get(), tcp_.peer_timeout);
+  } else if (const credentials who = credentials_of(socket.fd.get()); !who.same_user) {
     if (!tcp_.may_know_key(who))
       return fail(
           {errc::unreachable, fmt::format("no channel to {}: {} listens there: {}", where_,
                                           describe_process(who.pid), why_no_user_of_ours(who))});
-    medium = tcp_.admission_by_key();
+    socket.known = tcp_.admission_by_key();
   }
-  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m, medium);
+  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m);
   // The channel keeps this object alive until it has an answer or ends.
   channel_->ask(says_, where_, whom_,
                 [self = shared_from_this()](channel_ptr got, const failure& why) {

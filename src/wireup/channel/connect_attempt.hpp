@@ -35,7 +35,7 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
   void ask(const tcp_place& where, job_key key, tcp_asking::answered done);
   void prove_at(const tcp_place& where);
   void next_place(const failure& why);
-  void take(unique_fd socket, connection::medium m, const admission& known);
+  void take(proven_socket socket, connection::medium m);
   void on_channel(channel_ptr got, const failure& why);
   void on_another();
   void give_up(int error);

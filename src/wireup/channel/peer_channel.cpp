@@ -30,14 +30,14 @@ constexpr const char* has_no_descriptors =
 constexpr const char* has_broken = "its process died or its connection broke";
 }  // namespace
 
-peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, unique_fd socket,
-                           connection::medium m, const admission& known,
-                           std::uint64_t listener_number)
+peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, proven_socket socket,
+                           connection::medium m, std::uint64_t listener_number)
     : loop_(std::move(on)),
       owner_(whose),
       listener_number_(listener_number),
-      connection_(std::make_shared<connection>(*loop_, std::move(socket), m)),
-      known_(known),
+      connection_(
+          std::make_shared<connection>(*loop_, std::move(socket.fd), m, std::move(socket.sealed))),
+      known_(socket.known),
       deadline_timer_(loop_->io()) {
   peer_.pid = connection_->peer().pid;
   if (connection_->peer().same_user) connection_->let_descriptors_in();

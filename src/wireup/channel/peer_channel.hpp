@@ -10,6 +10,7 @@
 #include "wireup/auth/introduction.hpp"
 #include "wireup/channel/channel_events.hpp"
 #include "wireup/loop/connection.hpp"
+#include "wireup/tcp/encryption.hpp"
 
 namespace weft::wireup {
 
@@ -44,10 +45,9 @@ class peer_channel final : public channel,
                          const std::string& notice) = 0;
   };
 
-  /// \param known what the medium knows of both ends already
   /// \param listener_number the listener that it came through; 0: none
-  peer_channel(std::shared_ptr<loop> on, owner& whose, unique_fd socket, connection::medium m,
-               const admission& known = {}, std::uint64_t listener_number = 0);
+  peer_channel(std::shared_ptr<loop> on, owner& whose, proven_socket socket, connection::medium m,
+               std::uint64_t listener_number = 0);
 
   /// A process connected to us: sends it the invitation. It has five seconds to say hello.
   void expect(std::string origin);

@@ -26,14 +26,16 @@ std::size_t cost_of(const frame& f) noexcept {
 }
 }  // namespace
 
-connection::connection(loop& on, unique_fd socket, medium m)
+connection::connection(loop& on, unique_fd socket, medium m,
+                       std::unique_ptr<net::tls::stream> sealed)
     : loop_(on),
       socket_(on.io()),
       retry_(on.io()),
       linger_(on.io()),
       medium_(m),
       peer_(m == medium::unix_packets ? credentials_of(socket.get()) : credentials{}),
-      tcp_name_(m == medium::tcp ? name_of_peer(socket.get()) : std::string()) {
+      tcp_name_(m == medium::tcp ? name_of_peer(socket.get()) : std::string()),
+      stream_(std::move(sealed)) {
   asio::error_code fault;
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
@@ -63,6 +65,10 @@ void connection::wait_to_read() {
   // A process that has ended sends no more: what is left to read is bounded.
   resting_ = owed_ > most_owed_to_hear && !process_ended_;
   if (resting_) return;
+  if (stream_.may_have_more())  // the kernel will not tell of it
+    return asio::post(loop_.io(), [self = shared_from_this()] {
+      if (self->user_) self->guarded([&self] { self->read(); });
+    });
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
                        if (!fault && self->user_) self->guarded([&self] { self->read(); });

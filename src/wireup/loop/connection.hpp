@@ -55,7 +55,9 @@ class connection : public std::enable_shared_from_this<connection> {
   static constexpr std::size_t most_owed = std::size_t{16} << 20;
 
   /// \param socket over a Unix socket of a process of the same user: that was checked
-  connection(loop& on, unique_fd socket, medium m = medium::unix_packets);
+  /// \param sealed of the socket; null: in clear
+  connection(loop& on, unique_fd socket, medium m = medium::unix_packets,
+             std::unique_ptr<net::tls::stream> sealed = {});
   ~connection();
 
   /// Descriptors may come, too, if the medium carries them: who is at the other end is known.

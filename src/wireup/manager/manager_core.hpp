@@ -66,8 +66,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void on_client(unique_fd client, std::uint64_t listener_number, bool is_unix);
   void on_unix_client(unique_fd client, std::uint64_t listener_number);
   void on_tcp_client(unique_fd client, std::uint64_t listener_number);
-  void admit(unique_fd client, connection::medium m, const admission& known,
-             std::uint64_t listener_number);
+  void admit(proven_socket client, connection::medium m, std::uint64_t listener_number);
   void on_request(const std::shared_ptr<peer_channel>& who, std::uint64_t listener_number, hello h);
   void admit_to_lane(const std::shared_ptr<peer_channel>& who, lane_number lane);
   void announce(std::uint64_t listener_number, lane_number lane,

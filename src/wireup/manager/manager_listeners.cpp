@@ -83,9 +83,9 @@ void connection_manager::impl::on_client(unique_fd client, std::uint64_t listene
 void connection_manager::impl::on_unix_client(unique_fd client, std::uint64_t listener_number) {
   const credentials who = credentials_of(client.get());
   if (who.same_user)
-    return admit(std::move(client), connection::medium::unix_packets, {}, listener_number);
+    return admit({std::move(client)}, connection::medium::unix_packets, listener_number);
   if (tcp_.may_know_key(who))
-    return admit(std::move(client), connection::medium::unix_packets, tcp_.admission_by_key(),
+    return admit({std::move(client), tcp_.admission_by_key()}, connection::medium::unix_packets,
                  listener_number);
   notices_.refused_user(who);
   loop_->disposal()->hang_up(client.release());
@@ -101,10 +101,11 @@ void connection_manager::impl::on_tcp_client(unique_fd client, std::uint64_t lis
   terms.key = at ? tcp_.key_of_listeners() : tcp_.key;
   if (at && at->tells_unix_socket)
     terms.answer = listener_answer{listener_number, parse_locator(self_.locator)->socket_name};
-  terms.admit = [this, listener_number](unique_fd proven, const admission& known) {
+  terms.encryption = tcp_.encryption;
+  terms.admit = [this, listener_number](proven_socket proven) {
     if (closing_) return;
-    prepare_tcp(proven.get(), tcp_.peer_timeout);
-    admit(std::move(proven), connection::medium::tcp, known, listener_number);
+    prepare_tcp(proven.fd.get(), tcp_.peer_timeout);
+    admit(std::move(proven), connection::medium::tcp, listener_number);
   };
   terms.turn_away = [this](int socket, const std::string& what) {
     notices_.refused_tcp_client(socket, what);
@@ -113,10 +114,10 @@ void connection_manager::impl::on_tcp_client(unique_fd client, std::uint64_t lis
 }
 
 /// The client may say who it is: the kernel, or the job's key, vouches for its user.
-void connection_manager::impl::admit(unique_fd client, connection::medium m, const admission& known,
+void connection_manager::impl::admit(proven_socket client, connection::medium m,
                                      std::uint64_t listener_number) {
   const auto channel =
-      std::make_shared<peer_channel>(loop_, *this, std::move(client), m, known, listener_number);
+      std::make_shared<peer_channel>(loop_, *this, std::move(client), m, listener_number);
   const bool local = m == connection::medium::unix_packets;
   std::string origin = local ? fmt::format("process {}", channel->kernel_view().pid)
                              : host_of_peer(channel->peer_name());

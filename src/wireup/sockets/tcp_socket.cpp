@@ -78,10 +78,14 @@ std::vector<std::string> addresses_of_host(const std::vector<std::string>& inter
   return v4;
 }
 
+ssize_t stream_frames::read(int socket, std::span<std::byte> into) noexcept {
+  return sealed_ ? sealed_->read(into) : ::recv(socket, into.data(), into.size(), MSG_DONTWAIT);
+}
+
 arrival stream_frames::fill(int socket, std::size_t wanted) {
   if (in_.size() < wanted) in_.resize(wanted);
   while (have_ < wanted) {
-    const ssize_t got = ::recv(socket, in_.data() + have_, wanted - have_, MSG_DONTWAIT);
+    const ssize_t got = read(socket, std::span(in_).subspan(have_, wanted - have_));
     if (got > 0) {
       have_ += static_cast<std::size_t>(got);
     } else if (got < 0 && errno == EINTR) {
@@ -101,6 +105,7 @@ arrival stream_frames::receive(int socket, packet& into) {
   if (have_ == 0) std::vector<std::byte>().swap(in_);
   if (const arrival a = fill(socket, frame_header::size); a != arrival::packet) {
     if (have_ == 0) std::vector<std::byte>().swap(in_);
+    if (sealed_) sealed_->rest();
     return a;
   }
   byte_reader head(std::span<const std::byte>(in_).first(frame_header::size));
@@ -115,8 +120,26 @@ arrival stream_frames::receive(int socket, packet& into) {
   return arrival::packet;
 }
 
+/// What is sealed counts as sent, and the frame when all of it has left.
+int stream_frames::send_sealed(std::span<const std::byte> head,
+                               std::span<const std::byte> body) noexcept {
+  for (const std::span<const std::byte> part : {head, body}) {
+    const bool is_head = part.data() == head.data();
+    const std::size_t begin = is_head ? 0 : head.size();
+    while (sent_ < begin + part.size()) {
+      const ssize_t n = sealed_->write(part.subspan(sent_ - begin), is_head);
+      if (n < 0) return errno;
+      sent_ += static_cast<std::size_t>(n);
+    }
+  }
+  if (!sealed_->flush()) return errno;
+  sent_ = 0;
+  return 0;
+}
+
 int stream_frames::send(int socket, const frame& f) {
   const auto head = frame_header::of(f);
+  if (sealed_) return send_sealed(head, f.body);
   const std::size_t whole = head.size() + f.body.size();
   while (sent_ < whole) {
     const std::size_t head_sent = std::min(sent_, head.size());

@@ -4,9 +4,13 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "net/tls/stream.hpp"
 #include "runtime/descriptors/fd.hpp"
 #include "wireup/base/frame.hpp"
 #include "wireup/sockets/locator.hpp"
@@ -38,15 +42,26 @@ unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& p
 /// makes no sense no more bytes are read. On the loop's thread.
 class stream_frames {
  public:
+  /// \param sealed of the socket; null: in clear
+  explicit stream_frames(std::unique_ptr<net::tls::stream> sealed = {}) noexcept
+      : sealed_(std::move(sealed)) {}
+
   /// As receive_packet; the bytes are valid until the next call.
   arrival receive(int socket, packet& into);
 
   /// As send_packet. EAGAIN: a part of the frame may have left; call again with the same frame.
   int send(int socket, const frame& f);
 
+  /// There is more to receive, although the kernel does not say so.
+  bool may_have_more() const noexcept { return sealed_ && sealed_->may_have_more(); }
+
  private:
+  ssize_t read(int socket, std::span<std::byte> into) noexcept;
+  int send_sealed(std::span<const std::byte> head, std::span<const std::byte> body) noexcept;
+
   arrival fill(int socket, std::size_t wanted);
 
+  std::unique_ptr<net::tls::stream> sealed_;
   std::vector<std::byte> in_;  // the frame that is arriving; its capacity is given back
   std::size_t have_ = 0;
   std::size_t sent_ = 0;  // bytes of the frame that is leaving

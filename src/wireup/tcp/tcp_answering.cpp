@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/tcp/tcp_answering.hpp"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "wireup/base/byte_io.hpp"
 
 namespace weft::wireup {
 
@@ -15,6 +19,7 @@ using asio::ip::tcp;
 
 namespace {
 constexpr auto time_to_talk = std::chrono::seconds(5);
+constexpr std::string_view left_early = "it hung up in the middle of the handshake";
 constexpr std::string_view not_ours = "it does not speak this version of weft's protocol";
 }  // namespace
 
@@ -43,7 +48,7 @@ void tcp_answering::read(std::array<std::byte, N>& into, Next next) {
                      if (!self->socket_.is_open()) return;
                      if (!fault) return next(*self);
                      if (n == 0 && !self->challenger_) return self->close();
-                     self->turn_away("it hung up in the middle of the handshake");
+                     self->turn_away(std::string(left_early));
                    });
 }
 
@@ -67,14 +72,71 @@ void tcp_answering::on_opening() {
         [self = shared_from_this()](const asio::error_code&, std::size_t) { self->close(); });
   }
   if (terms_.key.empty()) return turn_away("this side has no job key (WEFT_JOB_KEY)");
+  const net::tls::stance own = terms_.encryption->of(socket_.native_handle());
+  if (*wanted == approach::encrypt) {
+    if (net::tls::takes(own)) return begin_to_encrypt();
+    return offer_instead(approach::prove, fmt::format("it encrypts, and this side does not ({})",
+                                                      net::tls::text_of(own)));
+  }
+  if (net::tls::wants(own))
+    return offer_instead(approach::encrypt, fmt::format("it does not encrypt, and this side does "
+                                                        "({})",
+                                                        net::tls::text_of(own)));
   challenger_.emplace(terms_.key);
   asio::async_write(socket_, asio::buffer(challenger_->question()),
                     [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
                       if (!self->socket_.is_open()) return;
-                      if (fault)
-                        return self->turn_away("it hung up in the middle of the handshake");
+                      if (fault) return self->turn_away(std::string(left_early));
                       self->read(self->proof_, [](tcp_answering& next) { next.on_proof(); });
                     });
+}
+
+/// The client learns what it would have to do, and is disconnected: it comes again, or says why
+/// not.
+void tcp_answering::offer_instead(approach other, std::string what) {
+  opening_ = encode_opening(other);
+  asio::async_write(socket_, asio::buffer(opening_),
+                    [self = shared_from_this(), what = std::move(what)](
+                        const asio::error_code&, std::size_t) { self->turn_away(what); });
+}
+
+void tcp_answering::begin_to_encrypt() {
+  const auto find = [key = tls_key_of(terms_.key)](
+                        std::span<const std::byte> name) -> std::optional<net::tls::key> {
+    if (!std::ranges::equal(name, text_bytes(name_of_tls_key))) return {};
+    return key;
+  };
+  sealed_ = std::make_unique<net::tls::stream>(terms_.encryption->settings(),
+                                               socket_.native_handle(), find);
+  opening_ = encode_opening(approach::encrypt);
+  asio::async_write(socket_, asio::buffer(opening_),
+                    [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
+                      if (!self->socket_.is_open()) return;
+                      if (fault) return self->turn_away(std::string(left_early));
+                      self->shake_hands();
+                    });
+}
+
+void tcp_answering::shake_hands() {
+  using step = net::tls::step;
+  switch (sealed_->shake_hands()) {
+    case step::again:
+      return socket_.async_wait(tcp::socket::wait_read,
+                                [self = shared_from_this()](const asio::error_code& fault) {
+                                  if (!fault && self->socket_.is_open()) self->shake_hands();
+                                });
+    case step::done: {
+      const admission known = sealed_->secret();
+      patience_.cancel();
+      shown_ = standing::proven;
+      return terms_.admit({unique_fd(socket_.release()), known, std::move(sealed_)});
+    }
+    case step::hung_up:
+      return turn_away(std::string(left_early));
+    case step::turned_away:
+    case step::failed:
+      return turn_away("it does not know the job's key");
+  }
 }
 
 void tcp_answering::on_proof() {
@@ -82,15 +144,15 @@ void tcp_answering::on_proof() {
   if (!confirmation) return turn_away("it does not know the job's key");
   shown_ = standing::proven;
   confirmation_ = *confirmation;
-  asio::async_write(socket_, asio::buffer(confirmation_),
-                    [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
-                      if (!self->socket_.is_open()) return;
-                      if (fault) return self->close();
-                      self->patience_.cancel();
-                      unique_fd passed(self->socket_.release());
-                      self->terms_.admit(std::move(passed),
-                                         self->challenger_->secret(self->proof_));
-                    });
+  asio::async_write(
+      socket_, asio::buffer(confirmation_),
+      [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
+        if (!self->socket_.is_open()) return;
+        if (fault) return self->close();
+        self->patience_.cancel();
+        unique_fd passed(self->socket_.release());
+        self->terms_.admit({std::move(passed), self->challenger_->secret(self->proof_)});
+      });
 }
 
 void tcp_answering::turn_away(std::string what) {

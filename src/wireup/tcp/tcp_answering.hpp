@@ -12,20 +12,22 @@
 #include "wireup/auth/hello.hpp"
 #include "wireup/auth/introduction.hpp"
 #include "wireup/loop/loop.hpp"
+#include "wireup/tcp/encryption.hpp"
 
 namespace weft::wireup {
 
 /// Reads 8 bytes from an accepted connection. A question for an "any://" listener's Unix socket is
 /// answered; admission is decided at that socket, where the kernel vouches for the user. A client
-/// that wants to prove that it knows the job's key is challenged. Each client has five seconds in
-/// all, and no more bytes are read than the handshake has. On the loop's thread; keeps itself alive
-/// until it has ended.
+/// that wants to prove that it knows the job's key is challenged, or shakes hands by TLS. Each
+/// client has five seconds in all, and no more bytes are read than the handshake has. On the loop's
+/// thread; keeps itself alive until it has ended.
 class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
  public:
   struct terms {
-    std::optional<listener_answer> answer;                   ///< nothing: does not answer questions
-    job_key key;                                             ///< empty: no client is admitted
-    std::function<void(unique_fd, const admission&)> admit;  ///< the client knows the key
+    std::optional<listener_answer> answer;  ///< nothing: does not answer questions
+    job_key key;                            ///< empty: no client is admitted
+    std::shared_ptr<wireup::encryption> encryption;
+    std::function<void(proven_socket)> admit;  ///< the client knows the key
     /// The client does not know the key. Takes its socket, which is closed afterwards, and what the
     /// client did instead, for people. Not called for a client that was answered or that hung up
     /// without sending anything.
@@ -53,6 +55,9 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   void read(std::array<std::byte, N>& into, Next next);
   void on_opening();
   void on_proof();
+  void offer_instead(approach other, std::string what);
+  void begin_to_encrypt();
+  void shake_hands();
   void turn_away(std::string what);
 
   asio::ip::tcp::socket socket_;
@@ -64,6 +69,7 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   std::optional<challenger> challenger_;
   std::vector<std::byte> answer_;
   digest confirmation_{};
+  std::unique_ptr<net::tls::stream> sealed_;
 };
 
 }  // namespace weft::wireup

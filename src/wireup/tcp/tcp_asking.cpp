@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
 
 #include "runtime/os/errno_hint.hpp"
+#include "wireup/base/byte_io.hpp"
 #include "wireup/loop/name_lookup.hpp"
 
 namespace weft::wireup {
@@ -25,22 +27,24 @@ constexpr const char* no_answer =
     "it hung up without an answer; the listener has just been closed, is not weft's, or has no "
     "file "
     "descriptor left (ulimit -n)";
+constexpr const char* another_version = "what listens there is not this version of weft";
+constexpr const char* no_key_there = "the process that listens there does not know the job's key";
 constexpr const char* not_admitted =
     "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";
 }  // namespace
 
 tcp_asking::tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
-                       answered done)
+                       std::shared_ptr<encryption> encrypts, answered done)
     : where_(std::move(where)),
       called_(std::move(called)),
-      proves_(!key.empty()),
-      prover_(std::move(key)),
+      key_(std::move(key)),
+      encryption_(std::move(encrypts)),
+      prover_(key_),
       done_(std::move(done)),
       loop_(std::move(on)),
       socket_(loop_->io()),
       patience_(loop_->io()),
-      pause_(loop_->io()),
-      opening_(encode_opening(proves_ ? approach::prove : approach::ask)) {}
+      pause_(loop_->io()) {}
 
 void tcp_asking::start() {
   patience_.expires_after(time_to_answer);
@@ -130,42 +134,102 @@ void tcp_asking::write(const std::array<std::byte, N>& from, Next next) {
                     });
 }
 
+/// Where the other side is decides once; after its reply only that counts.
 void tcp_asking::open() {
-  write(opening_,
-        [](tcp_asking& self) { self.proves_ ? self.read_challenge() : self.read_answer(); });
+  if (!key_.empty() && approach_ == approach::ask) {
+    stance_ = encryption_->of(socket_.native_handle());
+    approach_ = net::tls::wants(stance_) ? approach::encrypt : approach::prove;
+  }
+  opening_ = encode_opening(approach_);
+  write(opening_, [](tcp_asking& self) {
+    self.approach_ == approach::ask ? self.read_answer() : self.read_reply();
+  });
+}
+
+void tcp_asking::read_reply() {
+  read(opening_,
+       "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), no file descriptor left "
+       "(ulimit -n), or is not weft",
+       [](tcp_asking& self) {
+         self.met_ = true;
+         self.on_reply(decode_opening(self.opening_));
+       });
+}
+
+void tcp_asking::on_reply(std::optional<approach> takes) {
+  if (!takes || *takes == approach::ask) return fail(errc::unreachable, another_version);
+  if (*takes == approach_)
+    return approach_ == approach::encrypt ? begin_to_encrypt() : read_challenge();
+  if (*takes == approach::encrypt && net::tls::takes(stance_)) {
+    approach_ = approach::encrypt;
+    return connect_to(at_);
+  }
+  fail(errc::refused,
+       fmt::format("this side has {}, and the other side {}: set the same on both, in builds with "
+                   "OpenSSL (libssl-dev)",
+                   net::tls::text_of(stance_),
+                   *takes == approach::encrypt ? "encrypts (WEFT_TCP_TLS=yes, or auto)"
+                                               : "does not encrypt (WEFT_TCP_TLS=no, or built "
+                                                 "without OpenSSL)"));
+}
+
+void tcp_asking::begin_to_encrypt() try {
+  sealed_ = std::make_unique<net::tls::stream>(encryption_->settings(), socket_.native_handle(),
+                                               text_bytes(name_of_tls_key), tls_key_of(key_));
+  shake_hands();
+} catch (const error& e) {
+  fail(errc::unreachable, e.what());
+}
+
+void tcp_asking::shake_hands() {
+  using step = net::tls::step;
+  switch (sealed_->shake_hands()) {
+    case step::again:
+      return socket_.async_wait(tcp::socket::wait_read,
+                                [self = shared_from_this()](const asio::error_code& fault) {
+                                  if (!fault && self->done_) self->shake_hands();
+                                });
+    case step::done: {
+      outcome passed;
+      passed.socket = {unique_fd(socket_.release()), sealed_->secret(), std::move(sealed_)};
+      return end(std::move(passed));
+    }
+    case step::hung_up:
+      sealed_.reset();
+      return hung_up(no_answer, most_tries_to_open);
+    case step::turned_away:
+      return fail(errc::refused, not_admitted);
+    case step::failed:
+      return fail(errc::refused, fmt::format("{} (TLS: {})", no_key_there, sealed_->trouble()));
+  }
 }
 
 void tcp_asking::read_answer() {
   read(answer_, no_answer, [](tcp_asking& self) {
     self.met_ = true;
     auto answer = decode_listener_answer(self.answer_);
-    if (!answer)
-      return self.fail(errc::unreachable, "what listens there is not this version of weft");
-    self.end({std::move(answer), {}, {}, {}});
+    if (!answer) return self.fail(errc::unreachable, another_version);
+    self.end({std::move(answer), {}, {}});
   });
 }
 
 void tcp_asking::read_challenge() {
-  read(challenge_,
-       "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), no file descriptor left "
-       "(ulimit -n), or is not weft",
-       [](tcp_asking& self) {
-         self.met_ = true;
-         const auto made = self.prover_.answer(self.challenge_);
-         if (!made)
-           return self.fail(errc::unreachable, "what listens there is not this version of weft");
-         self.proof_ = *made;
-         self.write(self.proof_, [](tcp_asking& next) { next.read_confirmation(); });
-       });
+  read(nonce_, no_answer, [](tcp_asking& self) {
+    std::ranges::copy(self.opening_, self.challenge_.begin());
+    std::ranges::copy(self.nonce_, self.challenge_.begin() + opening_size);
+    const auto made = self.prover_.answer(self.challenge_);
+    if (!made) return self.fail(errc::unreachable, another_version);
+    self.proof_ = *made;
+    self.write(self.proof_, [](tcp_asking& next) { next.read_confirmation(); });
+  });
 }
 
 void tcp_asking::read_confirmation() {
   read(confirmation_, not_admitted, [](tcp_asking& self) {
     if (!self.prover_.confirmed_by(self.confirmation_))
-      return self.fail(errc::refused, "the process that listens there does not know the job's key");
+      return self.fail(errc::refused, no_key_there);
     outcome passed;
-    passed.medium = self.prover_.secret();
-    passed.socket = unique_fd(self.socket_.release());
+    passed.socket = {unique_fd(self.socket_.release()), self.prover_.secret()};
     self.end(std::move(passed));
   });
 }

@@ -14,6 +14,7 @@
 #include "wireup/base/failure.hpp"
 #include "wireup/loop/loop.hpp"
 #include "wireup/sockets/locator.hpp"
+#include "wireup/tcp/encryption.hpp"
 
 namespace weft::wireup {
 
@@ -27,8 +28,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   /// other side does not admit this one, else errc::unreachable.
   struct outcome {
     std::optional<listener_answer> answer;
-    unique_fd socket;    ///< both sides know the key; frames may follow
-    admission medium{};  ///< for that socket
+    proven_socket socket;  ///< both sides know the key; frames may follow
     failure why;
     /// Nothing of weft has answered there: it may be about to start.
     bool may_come = false;
@@ -39,7 +39,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   /// \param called the name of the address in messages
   /// \param key empty: asks for a listener's Unix socket; else proves knowledge of the key
   tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
-             answered done);
+             std::shared_ptr<encryption> encrypts, answered done);
   void start();
   /// Ends at once; `done` is not called.
   void close();
@@ -50,7 +50,11 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   void hung_up(const char* why, int most_tries);
   void open();
   void read_answer();
+  void read_reply();
+  void on_reply(std::optional<approach> takes);
   void read_challenge();
+  void begin_to_encrypt();
+  void shake_hands();
   void read_confirmation();
   template <std::size_t N, class Next>
   void read(std::array<std::byte, N>& into, const char* words, Next next);
@@ -61,7 +65,10 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
 
   const tcp_place where_;
   const std::string called_;
-  const bool proves_;
+  const job_key key_;
+  const std::shared_ptr<encryption> encryption_;
+  net::tls::stance stance_{};  // towards the other side
+  approach approach_ = approach::ask;
   prover prover_;
   answered done_;
   const std::shared_ptr<loop> loop_;
@@ -75,7 +82,9 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   const char* last_words_ = nullptr;  // why the other side hung up last, if it did
   int hang_ups_ = 0;
   bool met_ = false;  // the other side has answered
-  opening opening_;
+  opening opening_{};
+  std::array<std::byte, nonce_size> nonce_{};
+  std::unique_ptr<net::tls::stream> sealed_;
   std::array<std::byte, listener_answer_size> answer_{};
   challenge challenge_{};
   proof proof_{};

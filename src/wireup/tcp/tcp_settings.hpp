@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/byte_io.hpp"
 #include "wireup/sockets/socket_names.hpp"
+#include "wireup/tcp/encryption.hpp"
 
 namespace weft::wireup {
 
@@ -30,6 +32,9 @@ struct tcp_settings {
   }
   /// Then the proofs of the two contexts are right only if both know the key.
   admission admission_by_key() const { return key.sign({text_bytes("weft, a Unix socket")}); }
+
+  std::shared_ptr<wireup::encryption> encryption =
+      std::make_shared<wireup::encryption>(tcp_encryption::automatic);
 
   const job_key& key_of_listeners() const noexcept {
     return listener_key.empty() ? key : listener_key;

@@ -62,6 +62,7 @@ TEST_CASE("the libraries of the build tell their versions", "[build]") {
   CHECK(of("liburing").built_with.empty() != tests::has_part("uring"));
   CHECK(of("liburing").loaded.empty() != tests::has_part("uring"));
   CHECK(of("oneTBB").loaded.empty() != tests::has_part("tbb"));
+  CHECK(of("OpenSSL").loaded.empty() != tests::has_part("tls"));
   CHECK(of("libibverbs").built_with.empty() != tests::has_part("verbs"));
   CHECK(of("PMIx").built_with.empty() != tests::has_part("pmix"));
 }

@@ -70,6 +70,8 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
   check_refused([](options& o) { o.calls_at_once = 0; },
                 {"options::calls_at_once", "WEFT_CALLS_AT_ONCE", "1 to 65536"});
   check_refused([](options& o) { o.tcp_links = 0; }, {"options::tcp_links", "WEFT_TCP_LINKS"});
+  check_refused([](options& o) { o.tcp_tls = tcp_encryption(17); },
+                {"options::tcp_tls", "WEFT_TCP_TLS", "auto, yes or no"});
   check_refused([](options& o) { o.wait_set = "select"; },
                 {"options::wait_set", "WEFT_WAIT_SET", "epoll"});
   check_refused([](options& o) { o.experimental.shm_copy = "x"; },

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace weft::transports::tcp {
@@ -22,7 +23,15 @@ constexpr int accepts_at_once = 32;
 // How long peers wait for descriptors.
 constexpr auto time_to_starve = std::chrono::seconds(2);
 
+// The first byte of a TLS handshake. A bare greeting begins with the magic.
+constexpr std::byte of_handshake{0x16};
+
 bool is_want(int code) noexcept { return code == EMFILE || code == ENFILE; }
+
+bool begins_handshake(int fd) noexcept {
+  std::byte first{};
+  return ::recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && first == of_handshake;
+}
 }  // namespace
 
 acceptor::~acceptor() {
@@ -118,6 +127,11 @@ bool acceptor::is_unwanted(int fd) noexcept {
   client_hello said{};
   const ssize_t n = ::recv(fd, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
   if (n == 0) return true;
+  if (n > 0 && std::as_bytes(std::span(&said, 1)).front() == of_handshake) {
+    if (offers_.encryption_of_offers()) return false;
+    count_unauthenticated();
+    return true;
+  }
   if (n != sizeof said || (said.magic == magic && said.version == version)) return false;
   count_unauthenticated();
   return true;
@@ -148,6 +162,15 @@ void acceptor::pending_client::on_ready(std::uint32_t /*events*/) noexcept { in-
 
 /// Reads the client hello and the confirmation, and not a byte more: frames may follow.
 void acceptor::hear(pending_client& client) noexcept {
+  if (client.sealed) return hear_sealed(client);
+  if (client.heard == 0 && begins_handshake(client.fd.get())) {
+    try {
+      begin_sealed(client);
+    } catch (const std::exception&) {
+      return dismiss(client, false);  // no memory
+    }
+    return client.sealed ? hear_sealed(client) : dismiss(client, true);
+  }
   while (client.heard < sizeof client.said + sizeof client.shown) {
     const bool greets = client.heard < sizeof client.said;
     const std::size_t at = greets ? client.heard : client.heard - sizeof client.said;
@@ -163,13 +186,46 @@ void acceptor::hear(pending_client& client) noexcept {
   accept_client(client);
 }
 
+void acceptor::begin_sealed(pending_client& client) {
+  const net::tls::settings* const with = offers_.encryption_of_offers();
+  if (!with) return;
+  client.heard = 1;
+  client.sealed = std::make_unique<net::tls::stream>(
+      *with, client.fd.get(),
+      [this, &client](std::span<const std::byte> name) { return key_of_name(client, name); });
+}
+
+std::optional<net::tls::key> acceptor::key_of_name(pending_client& client,
+                                                   std::span<const std::byte> name) noexcept {
+  token shown;
+  if (name.size() != sizeof shown) return {};
+  std::memcpy(shown.data(), name.data(), sizeof shown);
+  const auto to = offers_.offered(shown);
+  if (!to || !net::tls::takes(to->stance)) return {};
+  client.said.token = shown;
+  client.heard = sizeof client.said;
+  return key_of(*to->who, shown);
+}
+
+void acceptor::hear_sealed(pending_client& client) noexcept {
+  using step = net::tls::step;
+  const step now = client.sealed->shake_hands();
+  if (now == step::again) return;
+  if (now != step::done || !offers_.offered(client.said.token))
+    return dismiss(client, now != step::hung_up);
+  sockets_.remove(client.fd.get());
+  client.fork_guard.drop();
+  offers_.take(client.said.token, stream_socket(std::move(client.fd), std::move(client.sealed)));
+  dismiss(client, false);
+}
+
 /// \return false: the client showed no token that was offered
 bool acceptor::answer(pending_client& client) noexcept {
   if (client.said.magic != magic || client.said.version != version) return false;
-  const counterpart* const who = offers_.offered(client.said.token);
-  if (!who) return false;
+  const auto to = offers_.offered(client.said.token);
+  if (!to || net::tls::wants(to->stance)) return false;
   try {
-    client.answer = make_welcome(*who, client.said);
+    client.answer = make_welcome(*to->who, client.said);
   } catch (const std::exception&) {
     return false;
   }
@@ -179,12 +235,12 @@ bool acceptor::answer(pending_client& client) noexcept {
 }
 
 void acceptor::accept_client(pending_client& client) noexcept {
-  const counterpart* const who = offers_.offered(client.said.token);
-  if (!who || !is_confirmed(*who, client.said, client.answer, client.shown))
+  const auto to = offers_.offered(client.said.token);
+  if (!to || !is_confirmed(*to->who, client.said, client.answer, client.shown))
     return dismiss(client, true);
   sockets_.remove(client.fd.get());
   client.fork_guard.drop();
-  offers_.take(client.said.token, client.fd);
+  offers_.take(client.said.token, stream_socket(std::move(client.fd)));
   dismiss(client, false);
 }
 

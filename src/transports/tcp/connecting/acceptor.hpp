@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <list>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,16 +15,25 @@
 #include "runtime/sleep/wait_set.hpp"
 #include "transports/tcp/connecting/proof.hpp"
 #include "transports/tcp/socket.hpp"
+#include "transports/tcp/stream_socket.hpp"
 
 namespace weft::transports::tcp {
+
+/// To whom an offer was made, and what it says of encryption.
+struct offered_peer {
+  const counterpart* who = nullptr;
+  net::tls::stance stance{};
+};
 
 /// The offers that the acceptor looks tokens up in. Progress lock held.
 class offers {
  public:
-  /// Null: that token is in no offer.
-  virtual const counterpart* offered(const token& shown) const noexcept = 0;
+  /// Nothing: that token is in no offer.
+  virtual std::optional<offered_peer> offered(const token& shown) const noexcept = 0;
+  /// For clients that encrypt; null: no offer is for them.
+  virtual const net::tls::settings* encryption_of_offers() noexcept = 0;
   /// Takes the connection of the peer that the token was offered to, if it is still wanted.
-  virtual void take(const token& shown, unique_fd& fd) noexcept = 0;
+  virtual void take(const token& shown, stream_socket made) noexcept = 0;
   /// The first client has been turned away that no offer was made to.
   virtual void turned_away() noexcept = 0;
 
@@ -74,6 +85,7 @@ class acceptor {
     acceptor* in = nullptr;
     unique_fd fd;
     runtime::close_on_fork fork_guard;
+    std::unique_ptr<net::tls::stream> sealed;  // it encrypts; of its hello only the token is known
     client_hello said{};
     welcome answer{};  // once all of `said` was heard
     confirmation shown{};
@@ -86,6 +98,10 @@ class acceptor {
   bool is_unwanted(int fd) noexcept;
   bool turn_away_one(int listening) noexcept;
   void hear(pending_client& client) noexcept;
+  void begin_sealed(pending_client& client);
+  void hear_sealed(pending_client& client) noexcept;
+  std::optional<net::tls::key> key_of_name(pending_client& client,
+                                           std::span<const std::byte> name) noexcept;
   bool answer(pending_client& client) noexcept;
   void accept_client(pending_client& client) noexcept;
   void dismiss(pending_client& client, bool unauthenticated) noexcept;

@@ -21,7 +21,8 @@ bool is_plausible(const address& at, const counterpart& who) {
 }  // namespace
 
 void write(const offer& o, wireup_message& to) {
-  const offer_head head{magic, version, static_cast<std::uint16_t>(o.where.size()), o.shown};
+  const offer_head head{magic, version, static_cast<std::uint8_t>(o.where.size()), o.encryption,
+                        o.shown};
   const std::size_t tail = o.where.size() * sizeof(offered_address);
   to.bytes.resize(sizeof head + tail);
   std::memcpy(to.bytes.data(), &head, sizeof head);
@@ -37,10 +38,13 @@ std::string read(const wireup_message& from, offer& into) {
   if (head.magic != magic || head.addresses > max_addresses ||
       from.bytes.size() != sizeof head + tail)
     return nonsense;
+  if (head.version == version && static_cast<std::uint8_t>(head.encryption) >= net::tls::stances)
+    return nonsense;
   if (head.version != version)
     return fmt::format("it speaks version {} of the TCP transport, this side {}", head.version,
                        version);
   into.shown = head.token;
+  into.encryption = head.encryption;
   into.where.resize(head.addresses);
   if (tail != 0) std::memcpy(into.where.data(), from.bytes.data() + sizeof head, tail);
   return {};

@@ -16,6 +16,7 @@ namespace weft::transports::tcp {
 struct offer {
   token shown{};                       ///< what a client has to show there
   std::vector<offered_address> where;  ///< where the sender listens
+  net::tls::stance encryption{};
 
   /// The direction uses the connection that the two have, or are making, already.
   bool joins() const noexcept { return where.empty(); }

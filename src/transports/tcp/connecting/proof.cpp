@@ -46,6 +46,15 @@ bool same(const signature& a, const signature& b) noexcept {
 
 }  // namespace
 
+net::tls::key key_of(const counterpart& who, const token& of_offer) noexcept {
+  struct {
+    char word[24] = "weft tcp: key of TLS   ";
+    token shown;
+  } all;
+  all.shown = of_offer;
+  return who.sign(std::as_bytes(std::span(&all, 1)));
+}
+
 client_hello make_client_hello(const token& of_offer) {
   return {magic, version, 0, of_offer, random_nonce()};
 }

@@ -3,9 +3,15 @@
 // control plane. docs/wire-format.md, "TCP".
 #pragma once
 
+#include "net/tls/stream.hpp"
 #include "transports/tcp/wire.hpp"
 
 namespace weft::transports::tcp {
+
+/// The key by which both ends of an encrypted connection know each other.
+net::tls::key key_of(const counterpart& who, const token& of_offer) noexcept;
+
+// The other connections:
 
 /// \throws weft::error when no random bytes are available
 client_hello make_client_hello(const token& of_offer);

@@ -17,11 +17,13 @@ constexpr unsigned most_tries = 3;  // at one address
 
 socket_connector::socket_connector(runtime::wait_set& sockets, std::vector<address> to,
                                    const token& offered, counterpart who,
+                                   const net::tls::settings* encryption,
                                    std::chrono::seconds timeout,
-                                   std::function<void(unique_fd, const std::string&)> ended)
+                                   std::function<void(stream_socket, const std::string&)> ended)
     : sockets_(sockets),
       says_(make_client_hello(offered)),
       who_(std::move(who)),
+      encryption_(encryption),
       timeout_(timeout),
       ended_(std::move(ended)) {
   to_.reserve(to.size() * most_tries);
@@ -89,6 +91,7 @@ void socket_connector::go_on(socket_attempt& a) noexcept {
       const int code = connect_result(a.fd.get());
       return code == 0 ? greet(a) : give_up(a, std::strerror(code));
     }
+    if (a.sealed) return shake_hands(a);
   } catch (const std::exception& e) {
     return give_up(a, e.what());
   }
@@ -104,14 +107,44 @@ void socket_connector::go_on(socket_attempt& a) noexcept {
   const confirmation shown = confirm(who_, says_, a.heard);
   if (::send(a.fd.get(), &shown, sizeof shown, MSG_NOSIGNAL) != sizeof shown)
     return give_up(a, std::strerror(errno));
+  succeed(a);
+}
+
+void socket_connector::succeed(socket_attempt& a) {
   sockets_.remove(a.fd.get());
   a.fork_guard.drop();
   const auto ended = std::move(ended_);  // the call may destroy this object
-  ended(std::move(a.fd), {});
+  ended(stream_socket(std::move(a.fd), std::move(a.sealed)), {});
+}
+
+void socket_connector::shake_hands(socket_attempt& a) {
+  using step = net::tls::step;
+  switch (a.sealed->shake_hands()) {
+    case step::again:
+      return;
+    case step::done:
+      return succeed(a);
+    case step::hung_up:
+      return hung_up(a);
+    case step::turned_away:
+      return give_up(a, "another process listens there, or does not know this connection");
+    case step::failed:
+      break;
+  }
+  const std::string why = "TLS: " + a.sealed->trouble();
+  give_up(a, why.c_str());
 }
 
 /// Connected: shows the token. A socket that has sent nothing yet takes the whole greeting.
 void socket_connector::greet(socket_attempt& a) {
+  if (encryption_) {
+    a.sealed = std::make_unique<net::tls::stream>(
+        *encryption_, a.fd.get(), std::as_bytes(std::span(says_.token)), key_of(who_, says_.token));
+    a.greeted = true;
+    sockets_.remove(a.fd.get());
+    sockets_.add(a.fd.get(), EPOLLIN, a);
+    return shake_hands(a);
+  }
   if (::send(a.fd.get(), &says_, sizeof says_, MSG_NOSIGNAL) != sizeof says_)
     throw error(errc::system, fmt::format("send: {}", std::strerror(errno)));
   a.greeted = true;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "runtime/sleep/wait_set.hpp"
 #include "transports/tcp/connecting/proof.hpp"
 #include "transports/tcp/socket.hpp"
+#include "transports/tcp/stream_socket.hpp"
 
 namespace weft::transports::tcp {
 
@@ -24,11 +26,13 @@ class socket_connector {
  public:
   /// \param offered the token of the peer's offer \param who the counterpart that the offer came
   ///   from
+  /// \param encryption outlives this; null: the two do not encrypt
   /// \param ended called once, as the last step: with the connection, or with none and the reasons.
   ///   It may destroy this object.
   socket_connector(runtime::wait_set& sockets, std::vector<address> to, const token& offered,
-                   counterpart who, std::chrono::seconds timeout,
-                   std::function<void(unique_fd, const std::string& why_not)> ended);
+                   counterpart who, const net::tls::settings* encryption,
+                   std::chrono::seconds timeout,
+                   std::function<void(stream_socket, const std::string& why_not)> ended);
   ~socket_connector();
   socket_connector(const socket_connector&) = delete;
   socket_connector& operator=(const socket_connector&) = delete;
@@ -52,6 +56,7 @@ class socket_connector {
     runtime::close_on_fork fork_guard;
     target to;
     bool greeted = false;
+    std::unique_ptr<net::tls::stream> sealed;
     welcome heard{};
     std::size_t heard_bytes = 0;
     std::list<socket_attempt>::iterator self;
@@ -61,6 +66,8 @@ class socket_connector {
   bool try_next() noexcept;
   void go_on(socket_attempt& a) noexcept;
   void greet(socket_attempt& a);
+  void shake_hands(socket_attempt& a);
+  void succeed(socket_attempt& a);
   void give_up(socket_attempt& a, const char* why) noexcept;
   void hung_up(socket_attempt& a) noexcept;
   void end_if_over() noexcept;
@@ -70,11 +77,12 @@ class socket_connector {
   runtime::wait_set& sockets_;
   const client_hello says_;
   const counterpart who_;
+  const net::tls::settings* const encryption_;
   const std::chrono::seconds timeout_;
   std::vector<target> to_;  // has capacity for all tries
   std::size_t next_ = 0;
   std::vector<target> later_;  // has the same capacity
-  std::function<void(unique_fd, const std::string&)> ended_;
+  std::function<void(stream_socket, const std::string&)> ended_;
   std::list<socket_attempt> tried_;
   std::string reasons_;
   bool lacks_descriptors_ = false;

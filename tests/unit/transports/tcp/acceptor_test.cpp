@@ -7,17 +7,17 @@
 #include "support/skip.hpp"
 #include "transports/tcp/connecting/acceptor.hpp"
 
-using weft::unique_fd;
 using weft::tests::no_memory;
 using weft::transports::tcp::acceptor;
+using weft::transports::tcp::offered_peer;
+using weft::transports::tcp::stream_socket;
 using weft::transports::tcp::token;
 
 namespace {
 struct nothing_offered final : weft::transports::tcp::offers {
-  const weft::transports::counterpart* offered(const token&) const noexcept override {
-    return nullptr;
-  }
-  void take(const token&, unique_fd&) noexcept override {}
+  std::optional<offered_peer> offered(const token&) const noexcept override { return {}; }
+  const weft::net::tls::settings* encryption_of_offers() noexcept override { return nullptr; }
+  void take(const token&, stream_socket) noexcept override {}
   void turned_away() noexcept override {}
 };
 }  // namespace

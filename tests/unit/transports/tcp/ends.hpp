@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -78,12 +79,19 @@ inline signature sign(std::uint8_t secret, std::span<const std::byte> what) {
   return all;
 }
 
+/// All tests but those of [bare] run a second time, with WEFT_TCP_TLS=yes (CMakeLists.txt).
+inline tcp_encryption encryption_of_run() {
+  const char* const said = std::getenv("WEFT_TCP_TLS");
+  return said && said == std::string("yes") ? tcp_encryption::yes : tcp_encryption::automatic;
+}
+
 /// One context's end.
 struct end {
   explicit end(std::vector<std::string> interfaces = {"lo"}, const char* set = "auto",
-               std::chrono::seconds peer_timeout = std::chrono::seconds(5))
+               std::chrono::seconds peer_timeout = std::chrono::seconds(5),
+               tcp_encryption encryption = encryption_of_run())
       : turns(progress_mode::polling, {}, set),
-        tcp(tcp::make(turns, {std::move(interfaces), peer_timeout})) {
+        tcp(tcp::make(turns, settings_with(std::move(interfaces), peer_timeout, encryption))) {
     turns.add(*tcp->poll_hook());
   }
   ~end() {
@@ -117,6 +125,12 @@ struct end {
     gather pieces({&one, 1});
     return link->send(h, x, pieces);
   }
+  static tcp::settings settings_with(std::vector<std::string> interfaces,
+                                     std::chrono::seconds peer_timeout, tcp_encryption encryption) {
+    tcp::settings s{std::move(interfaces), peer_timeout};
+    s.encryption = encryption;
+    return s;
+  }
   counterpart who() {
     return {0, [this](wireup_message p) { told.push_back(std::move(p)); }, 0, hosts,
             [this](std::span<const std::byte> what) { return sign(secret, what); }};
@@ -149,5 +163,15 @@ inline void connect(end& a, end& b) {
 }
 
 inline std::string connection(end& e) { return e.tcp->describe(e.in); }
+
+/// "tcp, HERE to THERE, ..." on one side is "tcp, THERE to HERE, ..." on the other.
+inline void check_is_one_connection(end& a, end& b) {
+  const std::string here = connection(a);
+  const std::size_t begin = here.find(", ") + 2, middle = here.find(" to ");
+  REQUIRE(middle != std::string::npos);
+  const std::size_t end = here.find(", ", middle);
+  CHECK(connection(b) == "tcp, " + here.substr(middle + 4, end - middle - 4) + " to " +
+                             here.substr(begin, middle - begin) + here.substr(end));
+}
 
 }  // namespace ends

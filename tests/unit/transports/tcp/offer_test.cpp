@@ -24,10 +24,12 @@ wireup_message message_of(const offer& o) {
 }  // namespace
 
 TEST_CASE("offer: what is written is read") {
-  const offer says{{1, 2}, {at("198.51.100.1", 7), at("2001:db8::1", 8)}};
+  using weft::net::tls::stance;
+  const offer says{{1, 2}, {at("198.51.100.1", 7), at("2001:db8::1", 8)}, stance::wanted};
   offer heard;
   CHECK(read(message_of(says), heard).empty());
   CHECK(heard.shown == says.shown);
+  CHECK(heard.encryption == stance::wanted);
   REQUIRE(heard.where.size() == 2);
   CHECK(heard.where[1].family == 6);
   CHECK_FALSE(heard.joins());
@@ -52,6 +54,9 @@ TEST_CASE("offer: bytes that make no sense are refused with a reason") {
   auto unknown = good.bytes;
   unknown[4] ^= std::byte{0xff};
   CHECK_THAT(refused(unknown), weft::tests::contains("speaks version"));
+  auto no_stance = good.bytes;
+  no_stance[7] = std::byte{weft::net::tls::stances};
+  CHECK_FALSE(refused(no_stance).empty());
   offer many;
   many.where.resize(max_addresses + 1, at("198.51.100.1", 7));
   CHECK_FALSE(refused(message_of(many).bytes).empty());

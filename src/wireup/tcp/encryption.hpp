@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which connections of the control plane are encrypted.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "net/tls/stream.hpp"
+#include "net/tls_agreement.hpp"
+#include "runtime/descriptors/fd.hpp"
+#include "wireup/auth/introduction.hpp"
+
+namespace weft::wireup {
+
+/// One for a context. Any thread.
+class encryption {
+ public:
+  explicit encryption(tcp_encryption setting) noexcept : setting_(setting) {}
+
+  /// What this side says of that connected socket.
+  net::tls::stance of(int socket) const noexcept { return net::tls::stance_of(setting_, socket); }
+
+  /// Made by the first connection that is encrypted: a job of one host needs none of OpenSSL.
+  /// \throws weft::error
+  const net::tls::settings& settings() {
+    std::call_once(once_, [this] { made_.emplace(); });
+    return *made_;
+  }
+
+ private:
+  const tcp_encryption setting_;
+  std::once_flag once_;
+  std::optional<net::tls::settings> made_;
+};
+
+/// A connection whose other end has proven that it may speak.
+struct proven_socket {
+  unique_fd fd;
+  admission known{};                           ///< what the medium knows of both ends
+  std::unique_ptr<net::tls::stream> sealed{};  ///< null: in clear
+};
+
+}  // namespace weft::wireup
