@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <weft/call.hpp>
 #include <weft/coro/task.hpp>
@@ -179,6 +180,10 @@ class context {
 
   /// Counters since construction, of this lane. A snapshot; cheap enough to call every second.
   metrics snapshot() const;
+  /// All counters of all lanes, with those of each transport and of each peer. Takes microseconds,
+  /// and a system call for each TCP connection. Any thread. \throws std::bad_alloc
+  /// to_openmetrics (weft/openmetrics.hpp) makes text of it.
+  std::vector<lane_metrics> snapshot_lanes() const;
 
   /// The choices of this context and their reasons, as text: wait set, transports, fall-backs.
   std::string describe() const;

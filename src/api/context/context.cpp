@@ -129,6 +129,8 @@ endpoint context::peer(peer_id id) {
 
 metrics context::snapshot() const { return core_->snapshot(); }
 
+std::vector<lane_metrics> context::snapshot_lanes() const { return core_->snapshot_lanes(); }
+
 void context::invalidate_registrations(std::span<const std::byte> memory) noexcept {
   core_->forget(memory);
 }

@@ -16,6 +16,7 @@
 
 #include "api/core/control_plane.hpp"
 #include "api/core/dump.hpp"
+#include "api/core/metrics_file.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/loans/loan_pool.hpp"
@@ -114,6 +115,9 @@ class core final : proto::call_table::host {
   /// As context::invalidate_registrations and context::snapshot.
   void forget(std::span<const std::byte> memory) noexcept;
   metrics snapshot() const;
+  /// As context::snapshot_lanes; and of this lane alone.
+  std::vector<lane_metrics> snapshot_lanes();
+  lane_metrics snapshot_lane();
 
   /// The context's qdma device, which lives until its end (src/api/qdma/qdma.cpp). \throws
   /// weft::error
@@ -132,6 +136,7 @@ class core final : proto::call_table::host {
   void drain_connections();
   void give_up_debts() noexcept;
   void end_operations();
+  metrics snapshot_held() const;
   void run_out();
 
   const int exceptions_before_ = std::uncaught_exceptions();
@@ -151,7 +156,8 @@ class core final : proto::call_table::host {
   std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
-  std::unique_ptr<dump> dump_;          // of the first lane; null: no signal asks for dumps
+  std::unique_ptr<metrics_file> metrics_file_;  // of the first lane; null: none was asked for
+  std::unique_ptr<dump> dump_;                  // of the first lane; null: no signal asks for dumps
   std::mutex topics_made_;
   std::shared_ptr<topic_node> topics_;  // null: none was needed
 };

@@ -13,6 +13,7 @@ void peer_connection::want_link() noexcept {
 
 void peer_connection::opened(std::unique_ptr<transports::link> link) noexcept {
   link_ = std::move(link);
+  transport_ = link_->traits().name;
   if (state_ != state::closed) state_ = state::open;
 }
 

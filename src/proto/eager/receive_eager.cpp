@@ -26,7 +26,7 @@ bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexce
   const received what{connection_->id(), {x.a}, 0, x.b};
   if (recv_operation* const receive = take_receive(what)) {
     receive->got = what;
-    ++services_->counts.messages_received;
+    ++connection_->traffic().messages_received;
     services_->engine.end(*receive);
     return true;
   }

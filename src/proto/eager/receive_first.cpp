@@ -113,7 +113,7 @@ receiver::taking receiver::take_whole(const first_frame& f, const std::byte* dat
   recv_operation* const op = take_receive(what);
   if (!op) return taking::keep;
   if (make_room(*op, what)) {
-    accept_whole(*op, what, services_->counts, writer_->flow());
+    accept_whole(*op, what, connection_->traffic(), writer_->flow());
     transports::scatter pieces(op->into.parts());
     copy_in(pieces, data, f.size);
     note_received(f.size);

@@ -91,7 +91,7 @@ void receiver::fill_in(inbound_message& m) noexcept {
 }
 
 void receiver::count(std::uint64_t bytes) noexcept {
-  metrics& n = services_->counts;
+  traffic_metrics& n = connection_->traffic();
   ++n.messages_received;
   n.bytes_received += bytes;
   note_received(bytes);

@@ -68,7 +68,7 @@ bool sender::start_now(send_operation& op) noexcept {
     writer_->send_control(frame_kind::signal, request.tag.value, request.immediate);
     op.begun = true;
     if (connection_->is_open() && writer_->controls().empty()) {
-      ++services_->counts.messages_sent;
+      ++connection_->traffic().messages_sent;
       return true;
     }
   }
@@ -152,7 +152,7 @@ post sender::push_eager(send_operation& op) noexcept {
 }
 
 void sender::count(const send_operation& op) noexcept {
-  metrics& n = services_->counts;
+  traffic_metrics& n = connection_->traffic();
   ++n.messages_sent;
   n.bytes_sent += op.size;
   services_->engine.trace().instant(trace::kind::sent, connection_->id(), op.size);

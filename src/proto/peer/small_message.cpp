@@ -50,8 +50,8 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
     return false;
   if (returned != 0) flow.returned(returned);
   flow.spend(units_of(data.size()));
-  ++counts_.messages_sent;
-  counts_.bytes_sent += data.size();
+  ++connection_.traffic().messages_sent;
+  connection_.traffic().bytes_sent += data.size();
   return true;
 }
 
@@ -67,7 +67,7 @@ inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immed
   if (connection_.link()->send_contiguous(h, &x, nullptr) != post::done) [[unlikely]]
     return false;
   if (returned != 0) writer_.flow().returned(returned);
-  ++counts_.messages_sent;
+  ++connection_.traffic().messages_sent;
   return true;
 }
 
@@ -106,7 +106,8 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
   if (!m) [[unlikely]]
     return dispatch(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
-  accept_whole(op, {id(), {h.tag}, size, x ? x->immediate : 0}, counts_, writer_.flow());
+  accept_whole(op, {id(), {h.tag}, size, x ? x->immediate : 0}, connection_.traffic(),
+               writer_.flow());
   copy(op.into.front().data(), data, size);
   if (op.stays()) [[unlikely]]
     static_cast<recv_many_operation&>(op).advance();
