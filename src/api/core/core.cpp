@@ -127,11 +127,13 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
   for (unsigned n = 1; n != options_.lanes; ++n)
     further_lanes_.push_back(internals::context_of(
         std::unique_ptr<core>(new core(options_, plane_, static_cast<proto::lane_number>(n)))));
+  dump_report_ = std::make_unique<dump_report>(*this);
+  dump_answers_ = std::make_unique<dump_answers>(*dump_report_);
   plane_->start();
   for (core* one : plane_->lanes()) one->engine_.start();
   plane_->place_progress_threads();
   if (const int number = dump_signal_of(options_.dump); number != 0)
-    dump_ = std::make_unique<dump>(*this, number);
+    dump_ = std::make_unique<dump>(*dump_report_, plane_->log(), number);
   if (!options_.metrics_file.empty())
     metrics_file_ = std::make_unique<metrics_file>(
         file_of_rank(options_.metrics_file, plane_->job(), 0), options_.metrics_interval,
@@ -244,6 +246,7 @@ core::~core() {
   // The control plane first: its end tells peers, and fails operations that wait for connections.
   for (core* one : all) one->ended_.store(true, std::memory_order_release);
   plane_->end(std::uncaught_exceptions() > exceptions_before_);
+  if (dump_answers_) dump_answers_->close();
   for (core* one : all) one->end_operations();
   run_out();
   metrics_file_.reset();  // writes a last time

@@ -16,6 +16,7 @@
 
 #include "api/core/control_plane.hpp"
 #include "api/core/dump.hpp"
+#include "api/core/dump_answers.hpp"
 #include "api/core/metrics_file.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
@@ -101,6 +102,14 @@ class core final : proto::call_table::host {
 
   std::string describe() const;
 
+  // Of the first lane, with all others.
+  /// As context::dump.
+  std::string dump_of_all(dump_format as) { return dump_report_->make(as); }
+  /// The control plane's thread.
+  void answer_dump(dump_format as, dump_answers::answer told) {
+    dump_answers_->ask(as, std::move(told));
+  }
+
   const std::string& missing() const noexcept { return transports_.notes(); }
   const connections::transport_list& transports() const noexcept { return transports_; }
 
@@ -157,7 +166,9 @@ class core final : proto::call_table::host {
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
   std::unique_ptr<metrics_file> metrics_file_;  // of the first lane; null: none was asked for
-  std::unique_ptr<dump> dump_;                  // of the first lane; null: no signal asks for dumps
+  std::unique_ptr<dump_report> dump_report_;    // of the first lane, as the next one
+  std::unique_ptr<dump_answers> dump_answers_;
+  std::unique_ptr<dump> dump_;  // of the first lane; null: no signal asks for dumps
   std::mutex topics_made_;
   std::shared_ptr<topic_node> topics_;  // null: none was needed
 };
