@@ -12,12 +12,14 @@
 #include "proto/peer/protocol_tables.hpp"
 #include "proto/select/select.hpp"
 #include "runtime/os/small_copy.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
 using detail::match_operation;
 using detail::send_mode;
 using transports::post;
+namespace probe = runtime::probe;
 
 namespace {
 
@@ -52,6 +54,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
   flow.spend(units_of(data.size()));
   ++connection_.traffic().messages_sent;
   connection_.traffic().bytes_sent += data.size();
+  probe::post(probe::way::send, id(), tag, data.size(), nullptr);
   return true;
 }
 
@@ -95,8 +98,9 @@ bool peer::start(send_operation& op) noexcept {
 /// Takes a whole message whose receive waits, has room for it in one piece, and is completed by the
 /// thread inside run(), on no other executor. All others are dispatched.
 template <class Copy>
-inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
-                              const std::byte* data, Copy copy) noexcept {
+[[gnu::always_inline]] inline bool peer::take_posted(const frame_header& h,
+                                                     const frame_extension* x,
+                                                     const std::byte* data, Copy copy) noexcept {
   const std::uint32_t size = h.size;
   match_operation* const m =
       matcher_.take_match_if(this, h.tag, [size](const match_operation& found) {
@@ -109,6 +113,8 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
   accept_whole(op, {id(), {h.tag}, size, x ? x->immediate : 0}, connection_.traffic(),
                writer_.flow());
   copy(op.into.front().data(), data, size);
+  probe::match(op.got.source, op.got.tag.value, op.got.size, &op);
+  probe::complete(probe::way::receive, op.got.source, op.got.tag.value, op.got.size, &op);
   if (op.stays()) [[unlikely]]
     static_cast<recv_many_operation&>(op).advance();
   else
