@@ -15,6 +15,7 @@ struct options {
   bool kill_on_failure = false;          ///< when one rank fails, end the others
   std::string call_tree;                 ///< a file, or "stderr"; empty: none
   std::uint64_t call_tree_messages = 0;  ///< 0: all
+  std::string trace;                     ///< a file for the traces of all ranks; empty: none
   double grace = 5;  ///< seconds between asking the others to end and killing them
   std::vector<std::string> command;
 };
