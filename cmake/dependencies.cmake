@@ -36,6 +36,9 @@ weft_part(PMIX "Take part in jobs of mpirun and srun" PKG_CONFIG pmix pmix>=4 IN
 weft_part(OFI "libweft-fi.so, the provider for libfabric" PKG_CONFIG LIBFABRIC libfabric>=1.17 INSTALL libfabric-dev
   WITHOUT "there is no libweft-fi.so, and so no MPI on weft")
 weft_part(VIPL "libvipl-weft.so, the VI Provider Library")
+# Only the header: what it makes are notes in the programs.
+weft_part(PROBES "Static probes for bpftrace, perf and gdb" HEADER sys/sdt.h INSTALL systemtap-sdt-dev
+  WITHOUT "programs have no static probes")
 
 if(WEFT_HAVE_PMIX)
   add_library(weft_pmix INTERFACE)

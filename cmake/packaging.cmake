@@ -75,6 +75,8 @@ foreach(file IN LISTS pc_files)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 endforeach()
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT dev)
+# For looking at running programs: bpftrace, gdb.
+install(DIRECTORY share/weft DESTINATION "${CMAKE_INSTALL_DATADIR}" COMPONENT dev)
 
 if(PROJECT_IS_TOP_LEVEL)
   include(debian)

@@ -8,10 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <weft/call.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/detail/call_code.hpp>
+#include <weft/dump.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/listener.hpp>
 #include <weft/metrics.hpp>
@@ -179,6 +181,18 @@ class context {
 
   /// Counters since construction, of this lane. A snapshot; cheap enough to call every second.
   metrics snapshot() const;
+  /// What all lanes wait for at this moment: pending operations, messages that no receive has met,
+  /// connections, and the state of progress; at most 50 of each kind. The same that a signal prints
+  /// (options::dump), and `weft-info --attach` in another process. Blocks for 20 ms, in which
+  /// passes are counted, and a second more for each lane whose progress lock another thread does
+  /// not release. Any thread; not while it holds the progress lock of an external loop. \param as
+  /// text for people, or JSON for programs \throws std::bad_alloc
+  std::string dump(dump_format as = dump_format::text) const;
+
+  /// All counters of all lanes, with those of each transport and of each peer. Takes microseconds,
+  /// and a system call for each TCP connection. Any thread. \throws std::bad_alloc
+  /// to_openmetrics (weft/openmetrics.hpp) makes text of it.
+  std::vector<lane_metrics> snapshot_lanes() const;
 
   /// The choices of this context and their reasons, as text: wait set, transports, fall-backs.
   std::string describe() const;

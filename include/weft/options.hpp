@@ -167,6 +167,13 @@ struct options {
   /// rank is put in front of the extension. A second context with the same name replaces the file.
   std::string trace_file;
 
+  /// The file for the counters as OpenMetrics text, replaced at once in intervals, and at the
+  /// context's end; empty: none. In a job, the rank is put in front of the extension. A name with
+  /// .prom suits the textfile collector of Prometheus's node exporter. docs/operating.md
+  std::string metrics_file;
+  /// From 1 second to a day.
+  std::chrono::seconds metrics_interval{10};
+
   /// The file for the call tree: the steps of messages, as text, line by line while they happen; or
   /// "stderr"; empty: none. In a job, the rank is put in front of the extension. docs/debugging.md
   std::string call_tree_file;

@@ -81,7 +81,7 @@ class communicator final : public proto::revocable {
   /// This process begins a collective. \return its number: members begin them in one order
   std::uint64_t begin(const collective_call& c) noexcept { return calls_.begin(c); }
   /// How many this process has begun.
-  std::uint64_t begun() const noexcept { return calls_.begun(); }
+  std::uint64_t begun() const noexcept override { return calls_.begun(); }
   /// This member waits for a message of the group. Without the progress lock.
   void waits() noexcept {
     if (!watched_.load(std::memory_order_relaxed)) [[unlikely]]

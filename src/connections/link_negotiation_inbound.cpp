@@ -107,6 +107,7 @@ std::string link_negotiation::accept(const channel_ptr& c, std::size_t index,
         frame_sink_for(index, header.number), counterpart_for(c, index, header.number),
         std::move(offer), answer);
     if (!refusal.empty()) return refusal;
+    peer_->connection().reached_by(services_.transports[index].transport->traits().name);
     services_.engine.log().info("link from {}, over {}", proto::name_of(peer_->id()),
                                 services_.transports[index].name);
   } catch (const error& e) {

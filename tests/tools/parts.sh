@@ -4,7 +4,7 @@ fails_with() { said=$("${@:2}" 2>&1) && { echo "should fail: ${*:2}"; exit 1; };
 
 weft-info --version | grep -q "^built with:"
 built=$(weft-info --json)
-for part in uring tbb tls verbs qdma pmix ofi; do
+for part in uring tbb tls verbs qdma pmix ofi probes; do
   grep -q "\"name\": \"$part\"" <<<"$built" || { echo "missing: $part"; exit 1; }
 done
 

@@ -19,6 +19,7 @@
 #include <weft/explain.hpp>
 #include <weft/weft.hpp>
 
+#include "attach.hpp"
 #include "collectives.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
@@ -44,6 +45,7 @@ struct request {
   bool versions = false;
   bool why = false;
   std::vector<std::string> about = {};  // sizes, collectives, or one peer
+  pid_t attach_to = 0;                  // a process; 0: something else is wanted
   std::string topics_at = {};           // an address; empty: something else is wanted
 };
 
@@ -202,10 +204,15 @@ int answer(const request& wanted) {
     wanted.as_json ? fmt::print("{}\n", all.dump(2)) : info::show_versions(all);
     return 0;
   }
+  if (wanted.attach_to != 0) {  // nor is the environment that of the other process
+    fmt::print("{}", info::dump_of(wanted.attach_to, wanted.as_json));
+    return 0;
+  }
   const options now = options::from_environment();
   options quiet = now;
   quiet.trace_file.clear();  // this context has no events for a trace
   quiet.call_tree_file.clear();
+  quiet.metrics_file.clear();
   if (!wanted.topics_at.empty()) {
     const ordered_json all = info::topics(quiet, wanted.topics_at);
     wanted.as_json ? fmt::print("{}\n", all.dump(2)) : info::show_topics(all);
@@ -274,6 +281,11 @@ int main(int argc, char** argv) {
                      "ranks, such as all_reduce:1m:8, or the hosts and the ranks of each, such as "
                      "all_reduce:1m:2x4");
   why->expected(0, -1);
+  app.add_option("--attach", wanted.attach_to,
+                 "print what a running process of the same user waits for, as a dump signal would; "
+                 "the process goes on")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
   auto* topics = app.add_subcommand(
       "topics",
       "Lists the topics of a program that listens at an address: the types, publishers, "

@@ -8,6 +8,7 @@
 #include "runtime/descriptors/inherited_state.hpp"
 #include "runtime/os/errno_hint.hpp"
 #include "supervisor.hpp"
+#include "trace_merge.hpp"
 
 int main(int argc, char** argv) {
   const weft::runtime::inherited_state inherited;
@@ -15,7 +16,11 @@ int main(int argc, char** argv) {
   int status = 0;
   if (!weft::run::parse(argc, argv, chosen, status)) return status;
   try {
-    return weft::run::supervisor(chosen, inherited).run();
+    weft::run::trace_merge traces(chosen.trace, chosen.ranks);
+    chosen.trace = traces.path();
+    status = weft::run::supervisor(chosen, inherited).run();
+    std::fputs(traces.merge().c_str(), stderr);
+    return status;
   } catch (const std::exception& e) {
     const auto* call = dynamic_cast<const std::system_error*>(&e);  // may come from Asio
     std::fprintf(stderr, "weft-run: %s%s%s\n", e.what(), call ? "; " : "",

@@ -56,8 +56,9 @@ std::vector<std::string> arguments(int argc, char** argv) {
     const std::string_view argument = argv[i];
     const std::string_view before = i > 1 ? argv[i - 1] : "";
     const bool value = before == "-n" || before == "-np" || before == "--ranks" || before == "-g" ||
-                       before == "--grace" || before == "--call-tree-messages" || before == "-t" ||
-                       before == "--timeout" || before == "-o" || before == "--output";
+                       before == "--grace" || before == "--call-tree-messages" ||
+                       before == "--trace" || before == "-t" || before == "--timeout" ||
+                       before == "-o" || before == "--output";
     if (argument == "--" || (!argument.starts_with('-') && !value)) own = false;
     all.emplace_back(own && argument == "-np" ? "-n" : argument);
   }
@@ -98,6 +99,10 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
                "each rank (--call-tree=tree.txt makes tree.0.txt, ...)");
   app.add_option("--call-tree-messages", into.call_tree_messages,
                  "End each rank's call tree after so many messages");
+  app.add_option("--trace", into.trace,
+                 "Record all ranks, and write one file at the end of the job, on one clock, for "
+                 "https://ui.perfetto.dev")
+      ->type_name("FILE");
   app.prefix_command();
 
   try {

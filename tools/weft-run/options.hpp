@@ -15,6 +15,7 @@ struct options {
   bool kill_on_failure = false;          ///< when one rank fails, end the others
   std::string call_tree;                 ///< a file, or "stderr"; empty: none
   std::uint64_t call_tree_messages = 0;  ///< 0: all
+  std::string trace;                     ///< a file for the traces of all ranks; empty: none
   double timeout = 0;                    ///< seconds after which the ranks are ended; 0: never
   std::string output;  ///< a folder for what each rank prints; empty: weft-run's own output
   double grace = 5;    ///< seconds between asking the others to end and killing them

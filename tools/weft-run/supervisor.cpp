@@ -104,6 +104,8 @@ bool supervisor::start_one(std::uint32_t number) {
     what.environment.push_back(
         fmt::format("WEFT_CALL_TREE_MESSAGES={}", chosen_.call_tree_messages));
   }
+  if (!chosen_.trace.empty())
+    what.environment.push_back(fmt::format("WEFT_TRACE={}", chosen_.trace));
   what.own_group = own_groups_;
   if (!cores_.empty()) what.core = cores_[number % cores_.size()];
   what.input = input_of(number);

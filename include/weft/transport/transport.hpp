@@ -103,6 +103,9 @@ class transport {
 
   /// Adds the transport's counters.
   virtual void add_to([[maybe_unused]] metrics& m) const noexcept {}
+  /// Adds those of one peer.
+  virtual void add_peer_to([[maybe_unused]] const frame_sink& peer,
+                           [[maybe_unused]] peer_metrics& m) const noexcept {}
 
   // --- for people
   // ---------------------------------------------------------------------------------

@@ -129,6 +129,12 @@ endpoint context::peer(peer_id id) {
 
 metrics context::snapshot() const { return core_->snapshot(); }
 
+std::string context::dump(dump_format as) const {
+  return core_->plane().lanes().front()->dump_of_all(as);
+}
+
+std::vector<lane_metrics> context::snapshot_lanes() const { return core_->snapshot_lanes(); }
+
 void context::invalidate_registrations(std::span<const std::byte> memory) noexcept {
   core_->forget(memory);
 }

@@ -110,6 +110,12 @@ wireup::channel_events& control_plane::on_live(const wireup::channel_ptr& c) noe
   return lanes_[c->lane()]->connections();
 }
 
+void control_plane::on_dump_request(wireup::dump_form form,
+                                    std::function<void(std::string)> answer) {
+  lanes_.front()->answer_dump(
+      form == wireup::dump_form::json ? dump_format::json : dump_format::text, std::move(answer));
+}
+
 void control_plane::on_exhausted() {
   for (core* lane : lanes_) lane->connections().on_exhausted();
 }

@@ -76,6 +76,7 @@ class control_plane final : private wireup::manager_events {
   void on_connection_request(std::uint64_t number,
                              std::unique_ptr<wireup::incoming_request> r) override;
   void on_exhausted() override;
+  void on_dump_request(wireup::dump_form form, std::function<void(std::string)> answer) override;
   void on_notice(const std::string& sentence) override {
     log_->write(log_level::warning, sentence);
   }

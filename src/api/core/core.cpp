@@ -13,10 +13,13 @@
 #include <sstream>
 #include <thread>
 
+#include <weft/openmetrics.hpp>
+
 #include "api/core/make_transports.hpp"
 #include "api/options/options.hpp"
 #include "collectives/communicator.hpp"
 #include "collectives/forced.hpp"
+#include "proto/messenger/message_errors.hpp"
 #include "runtime/os/brief_wait.hpp"
 #include "runtime/os/cpu_set.hpp"
 
@@ -69,9 +72,9 @@ int dump_signal_of(dump_on chosen) noexcept {
   return 0;
 }
 
-/// Each rank of a job, and each further lane, has a trace of its own: trace.json becomes
+/// Each rank of a job, and each further lane, has a file of its own: trace.json becomes
 /// trace.3.json, trace.3.lane1.json and so on.
-std::string trace_file(const std::string& chosen, const wireup::job& j, proto::lane_number lane) {
+std::string file_of_rank(const std::string& chosen, const wireup::job& j, proto::lane_number lane) {
   std::filesystem::path file(chosen);
   std::string extension = file.extension().string();
   if (lane != 0) extension = fmt::format(".lane{}{}", lane, extension);
@@ -103,11 +106,11 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   make_transports(engine_, options_, transports_);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
-    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane), plane_->log());
+    engine_.trace().open(file_of_rank(options_.trace_file, plane_->job(), lane), plane_->log());
   if (!options_.call_tree_file.empty())
     engine_.open_call_tree(options_.call_tree_file == "stderr"
                                ? options_.call_tree_file
-                               : trace_file(options_.call_tree_file, plane_->job(), lane),
+                               : file_of_rank(options_.call_tree_file, plane_->job(), lane),
                            rank(), options_.call_tree_messages);
   const wireup::job& j = plane_->job();
   const auto shape = collectives::group_shape::on_hosts(
@@ -124,11 +127,17 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
   for (unsigned n = 1; n != options_.lanes; ++n)
     further_lanes_.push_back(internals::context_of(
         std::unique_ptr<core>(new core(options_, plane_, static_cast<proto::lane_number>(n)))));
+  dump_report_ = std::make_unique<dump_report>(*this);
+  dump_answers_ = std::make_unique<dump_answers>(*dump_report_);
   plane_->start();
   for (core* one : plane_->lanes()) one->engine_.start();
   plane_->place_progress_threads();
   if (const int number = dump_signal_of(options_.dump); number != 0)
-    dump_ = std::make_unique<dump>(*this, number);
+    dump_ = std::make_unique<dump>(*dump_report_, plane_->log(), number);
+  if (!options_.metrics_file.empty())
+    metrics_file_ = std::make_unique<metrics_file>(
+        file_of_rank(options_.metrics_file, plane_->job(), 0), options_.metrics_interval,
+        [this] { return to_openmetrics(snapshot_lanes()); }, plane_->log());
   if (!plane_->log()->wants(log_level::debug)) return;
   std::istringstream choices(describe());
   for (std::string line; std::getline(choices, line);) plane_->log()->write(log_level::debug, line);
@@ -237,8 +246,10 @@ core::~core() {
   // The control plane first: its end tells peers, and fails operations that wait for connections.
   for (core* one : all) one->ended_.store(true, std::memory_order_release);
   plane_->end(std::uncaught_exceptions() > exceptions_before_);
+  if (dump_answers_) dump_answers_->close();
   for (core* one : all) one->end_operations();
   run_out();
+  metrics_file_.reset();  // writes a last time
   for (core* one : all) {
     // A stream that outlives its handle ends on any thread.
     for (runtime::brief_wait between_looks; one->messenger_.streams_linger();) between_looks.wait();
@@ -323,10 +334,48 @@ void core::forget(std::span<const std::byte> memory) noexcept {
 }
 
 metrics core::snapshot() const {
-  metrics now = messenger_.snapshot();
   const runtime::engine::holder hold(messenger_.engine());
+  return snapshot_held();
+}
+
+metrics core::snapshot_held() const {
+  metrics now = messenger_.snapshot_held();
   for (const auto& one : transports_) one.transport->add_to(now);
   return now;
+}
+
+std::vector<lane_metrics> core::snapshot_lanes() {
+  std::vector<lane_metrics> all;
+  for (core* lane : plane_->lanes()) all.push_back(lane->snapshot_lane());
+  return all;
+}
+
+lane_metrics core::snapshot_lane() {
+  const runtime::engine::holder hold(engine_);
+  lane_metrics all;
+  all.rank = rank();
+  all.lane = lane_;
+  all.total = snapshot_held();
+  std::map<std::string_view, traffic_metrics> over = messenger_.peers().departed();
+  messenger_.peers().for_each([&](proto::peer& p) {
+    const proto::peer_connection& c = p.connection();
+    over[c.transport()] += c.traffic();
+    peer_metrics of;
+    static_cast<traffic_metrics&>(of) = c.traffic();
+    of.peer = p.id();
+    of.name = proto::name_of(p.id());
+    of.transport = c.transport();
+    of.connected = c.is_open();
+    for (std::size_t i = 0; i != transports_.size(); ++i)
+      for (const transports::frame_sink* sink : transports_.frame_sinks_of(p, i))
+        transports_[i].transport->add_peer_to(*sink, of);
+    all.peers.push_back(std::move(of));
+  });
+  std::ranges::sort(all.peers, {}, &peer_metrics::peer);
+  for (const auto& one : transports_) over[one.transport->traits().name];
+  for (const auto& [name, sum] : over)
+    if (!name.empty()) all.transports.push_back({sum, std::string(name)});
+  return all;
 }
 
 std::string core::describe() const {

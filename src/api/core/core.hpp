@@ -16,6 +16,8 @@
 
 #include "api/core/control_plane.hpp"
 #include "api/core/dump.hpp"
+#include "api/core/dump_answers.hpp"
+#include "api/core/metrics_file.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/loans/loan_pool.hpp"
@@ -100,6 +102,14 @@ class core final : proto::call_table::host {
 
   std::string describe() const;
 
+  // Of the first lane, with all others.
+  /// As context::dump.
+  std::string dump_of_all(dump_format as) { return dump_report_->make(as); }
+  /// The control plane's thread.
+  void answer_dump(dump_format as, dump_answers::answer told) {
+    dump_answers_->ask(as, std::move(told));
+  }
+
   const std::string& missing() const noexcept { return transports_.notes(); }
   const connections::transport_list& transports() const noexcept { return transports_; }
 
@@ -114,6 +124,9 @@ class core final : proto::call_table::host {
   /// As context::invalidate_registrations and context::snapshot.
   void forget(std::span<const std::byte> memory) noexcept;
   metrics snapshot() const;
+  /// As context::snapshot_lanes; and of this lane alone.
+  std::vector<lane_metrics> snapshot_lanes();
+  lane_metrics snapshot_lane();
 
   /// The context's qdma device, which lives until its end (src/api/qdma/qdma.cpp). \throws
   /// weft::error
@@ -132,6 +145,7 @@ class core final : proto::call_table::host {
   void drain_connections();
   void give_up_debts() noexcept;
   void end_operations();
+  metrics snapshot_held() const;
   void run_out();
 
   const int exceptions_before_ = std::uncaught_exceptions();
@@ -151,7 +165,10 @@ class core final : proto::call_table::host {
   std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
-  std::unique_ptr<dump> dump_;          // of the first lane; null: no signal asks for dumps
+  std::unique_ptr<metrics_file> metrics_file_;  // of the first lane; null: none was asked for
+  std::unique_ptr<dump_report> dump_report_;    // of the first lane, as the next one
+  std::unique_ptr<dump_answers> dump_answers_;
+  std::unique_ptr<dump> dump_;  // of the first lane; null: no signal asks for dumps
   std::mutex topics_made_;
   std::shared_ptr<topic_node> topics_;  // null: none was needed
 };

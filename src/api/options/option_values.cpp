@@ -218,6 +218,11 @@ std::string name_of(tcp_encryption e) { return word_for(encryptions, e); }
 
 std::string name_of(dump_on d) { return word_for(dump_signals, d); }
 
+void set_metrics_interval(options& o, const char* name, const std::string& value) {
+  o.metrics_interval = std::chrono::seconds{
+      number<long>(name, value, 1, 86'400, "a number of seconds from 1 to 86400")};
+}
+
 void set_log(options& o, const char* name, const std::string& value) {
   o.log.most = one_of(log_levels, name, value, "none, error, warning, info or debug");
 }

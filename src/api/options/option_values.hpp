@@ -28,6 +28,7 @@ void set_lanes(options& o, const char* name, const std::string& value);
 void set_calls_at_once(options& o, const char* name, const std::string& value);
 void set_verbs_gid_index(options& o, const char* name, const std::string& value);
 void set_dump(options& o, const char* name, const std::string& value);
+void set_metrics_interval(options& o, const char* name, const std::string& value);
 void set_log(options& o, const char* name, const std::string& value);
 
 // As such a function takes it.

@@ -40,7 +40,9 @@ std::span<const build_part> build_parts() noexcept {
       {"pmix", "WEFT_WITH_PMIX", WEFT_BUILT_WITH_PMIX, "jobs of mpirun and srun"},
       {"ofi", "WEFT_WITH_OFI", WEFT_BUILT_WITH_OFI,
        "libweft-fi.so, the provider for libfabric and so for MPI"},
-      {"vipl", "WEFT_WITH_VIPL", WEFT_BUILT_WITH_VIPL, "libvipl-weft.so, the VI Provider Library"}};
+      {"vipl", "WEFT_WITH_VIPL", WEFT_BUILT_WITH_VIPL, "libvipl-weft.so, the VI Provider Library"},
+      {"probes", "WEFT_WITH_PROBES", WEFT_BUILT_WITH_PROBES,
+       "static probes (USDT) for bpftrace, perf and gdb"}};
   return all;
 }
 

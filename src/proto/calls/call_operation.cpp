@@ -120,7 +120,7 @@ void call_table::fail_calls(calls_of_peer& of) noexcept {
 detail::buffer_list<mutable_buffer> call_table::room_for(call_operation& op, call_tag t,
                                                          std::uint64_t size,
                                                          const_buffer beginning) noexcept {
-  ++services_.counts.calls_made;
+  ++op.to_.peer->connection().traffic().calls_made;
   op.awaits_ = false;
   op.answered_ = true;
   op.reply_size_ = size;

@@ -292,7 +292,7 @@ std::optional<std::size_t> call_table::run_inline(call_handler& h, const peer& f
 
 void call_table::answer_inline(call_handler& h, peer& from, call_tag t,
                                const_buffer data) noexcept {
-  ++services_.counts.calls_served;
+  ++from.connection().traffic().calls_served;
   std::string why;
   const std::optional<std::size_t> n = run_inline(h, from, data, why);
   if (!n) return refuse(from, {t}, std::move(why));

@@ -121,7 +121,7 @@ bool served_call::find_handler() noexcept {
   only_answers_ = ending_ = true;
   status_ = call_status::refused;
   if (fits && whole && what_.size <= longest_inline) {
-    ++counts.calls_served;
+    ++from_->connection().traffic().calls_served;
     if (const auto n = table_.run_inline(*now, *from_, data(), text_)) {
       try {
         text_.assign(reinterpret_cast<const char*>(table_.room()), *n);
@@ -235,7 +235,7 @@ void served_call::task_ended(std::exception_ptr failure) noexcept {
     const engine::holder hold(e);
     ending_ = true;
     metrics& counts = services_.counts;
-    ++counts.calls_served;
+    ++from_->connection().traffic().calls_served;
     if (status_ == call_status::stopped && handler_ends_) {
       status_ = call_status::closed;
       text_ = handler_ended;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "runtime/trace/probes.hpp"
+
 namespace weft::proto {
 
 void peer_connection::want_link() noexcept {
@@ -13,6 +15,7 @@ void peer_connection::want_link() noexcept {
 
 void peer_connection::opened(std::unique_ptr<transports::link> link) noexcept {
   link_ = std::move(link);
+  transport_ = link_->traits().name;
   if (state_ != state::closed) state_ = state::open;
 }
 
@@ -24,6 +27,7 @@ bool peer_connection::begin_closing() noexcept {
 
 void peer_connection::end(ended how) noexcept {
   state_ = how.orderly() ? state::closed : state::lost;
+  if (state_ == state::lost) runtime::probe::loss(id_, static_cast<int>(how.why));
   why_ = how.why;
   if (link_) link_->let_go();  // of memory of sends that end here; the peer may not know that
   detail_ = std::move(how.detail);

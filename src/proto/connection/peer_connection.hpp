@@ -9,6 +9,7 @@
 
 #include <weft/error.hpp>
 #include <weft/message.hpp>
+#include <weft/metrics.hpp>
 #include <weft/transport/transport.hpp>
 
 #include "proto/services/upkeep.hpp"
@@ -72,6 +73,17 @@ class peer_connection {
   multi_rail_link* several() const noexcept { return several_; }
   void use(multi_rail_link* joined) noexcept { several_ = joined; }
 
+  /// What was exchanged with the peer. Counted here, where the frames pass, and summed up for a
+  /// snapshot.
+  traffic_metrics& traffic() noexcept { return traffic_; }
+  const traffic_metrics& traffic() const noexcept { return traffic_; }
+  /// The transport by which messages leave for the peer, or, before the first one, by which its
+  /// messages come; empty: none yet. \param name lives as long as the context
+  std::string_view transport() const noexcept { return transport_; }
+  void reached_by(std::string_view name) noexcept {
+    if (transport_.empty()) transport_ = name;
+  }
+
   /// This side closes the connection: nothing new is begun.
   bool closing() const noexcept { return closing_; }
   /// \return false: it is closing already, or has ended
@@ -96,6 +108,8 @@ class peer_connection {
   errc marked_failure_ = errc::ok;  // why the peer is to fail at the next pass
   std::unique_ptr<transports::link> link_;
   multi_rail_link* several_ = nullptr;
+  std::string_view transport_;
+  traffic_metrics traffic_;  // its first fields are those that each message counts in
 };
 
 inline constexpr const char* closed_by_this_side = "this side closed it";

@@ -13,7 +13,7 @@ namespace weft::proto {
 /// small_message.cpp, or receiver::take_whole. The caller copies the payload next (before, the
 /// compiler would read the frame twice), ends the receive, and calls frame_writer::settle. Progress
 /// lock held only.
-inline void accept_whole(recv_operation& op, const received& what, metrics& counts,
+inline void accept_whole(recv_operation& op, const received& what, traffic_metrics& counts,
                          flow_control& flow) noexcept {
   op.got = what;
   ++counts.messages_received;

@@ -8,6 +8,7 @@
 #include "proto/match/match.hpp"
 #include "proto/match/unexpected_memory.hpp"
 #include "proto/peer/peer.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
@@ -25,8 +26,10 @@ bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexce
   }
   const received what{connection_->id(), {x.a}, 0, x.b};
   if (recv_operation* const receive = take_receive(what)) {
+    runtime::probe::match(what.source, x.a, 0, receive);
+    runtime::probe::complete(runtime::probe::way::receive, what.source, x.a, 0, receive);
     receive->got = what;
-    ++services_->counts.messages_received;
+    ++connection_->traffic().messages_received;
     services_->engine.end(*receive);
     return true;
   }

@@ -18,6 +18,7 @@
 #include "proto/match/match.hpp"
 #include "proto/match/unexpected_memory.hpp"
 #include "proto/peer/peer.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
@@ -74,10 +75,12 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   }
   recv_operation* receive = nullptr;
   if (!meet(*m, f, data, receive)) return refuse_message(*m);
-  if (receive)
+  if (receive) {
+    runtime::probe::match(connection_->id(), m->tag, m->total, receive);
     m->match(*receive);
-  else if (!m->given_up && !keep_unexpected(*m))
+  } else if (!m->given_up && !keep_unexpected(*m)) {
     return true;
+  }
   m->take(data, f.size);
   if (!f.ends) current_ = m;
   if (f.rendezvous && !m->lent && rendezvous_->measures())
@@ -113,10 +116,12 @@ receiver::taking receiver::take_whole(const first_frame& f, const std::byte* dat
   recv_operation* const op = take_receive(what);
   if (!op) return taking::keep;
   if (make_room(*op, what)) {
-    accept_whole(*op, what, services_->counts, writer_->flow());
+    runtime::probe::match(what.source, f.tag, f.size, op);
+    accept_whole(*op, what, connection_->traffic(), writer_->flow());
     transports::scatter pieces(op->into.parts());
     copy_in(pieces, data, f.size);
     note_received(f.size);
+    runtime::probe::complete(runtime::probe::way::receive, what.source, f.tag, f.size, op);
     services_->engine.end(*op, f.size > op->into.size() ? errc::truncated : errc::ok);
   } else {
     writer_->flow().pass(f.units);

@@ -9,6 +9,7 @@
 #include "proto/match/unexpected_memory.hpp"
 #include "proto/peer/peer.hpp"
 #include "proto/select/select.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
@@ -32,6 +33,7 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
     return true;
   }
   services_->memory.unstore(m);
+  runtime::probe::match(connection_->id(), m.tag, m.total, &op);
   m.match(op);
   if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
     tree->note("matched with a message that had come", {});
@@ -87,11 +89,13 @@ void receiver::go_on(inbound_message& m) noexcept {
 void receiver::fill_in(inbound_message& m) noexcept {
   m.receive->message = nullptr;
   m.receive->got = m.about();
+  runtime::probe::complete(runtime::probe::way::receive, connection_->id(), m.tag, m.total,
+                           m.receive);
   count(m.total);
 }
 
 void receiver::count(std::uint64_t bytes) noexcept {
-  metrics& n = services_->counts;
+  traffic_metrics& n = connection_->traffic();
   ++n.messages_received;
   n.bytes_received += bytes;
   note_received(bytes);

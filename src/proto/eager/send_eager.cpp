@@ -7,6 +7,7 @@
 #include "proto/frames/call_wire.hpp"
 #include "proto/loans/loan_block.hpp"
 #include "proto/select/scheme_costs.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
@@ -42,6 +43,8 @@ bool sender::start_now(send_operation& op) noexcept {
     return true;
   }
   op.size = request.data.size();
+  runtime::probe::post(runtime::probe::way::send, connection_->id(), request.tag.value, op.size,
+                       &op);
   if (op.cancel_requested || op.size > max_message) {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
     return true;
@@ -68,7 +71,7 @@ bool sender::start_now(send_operation& op) noexcept {
     writer_->send_control(frame_kind::signal, request.tag.value, request.immediate);
     op.begun = true;
     if (connection_->is_open() && writer_->controls().empty()) {
-      ++services_->counts.messages_sent;
+      ++connection_->traffic().messages_sent;
       return true;
     }
   }
@@ -152,7 +155,9 @@ post sender::push_eager(send_operation& op) noexcept {
 }
 
 void sender::count(const send_operation& op) noexcept {
-  metrics& n = services_->counts;
+  traffic_metrics& n = connection_->traffic();
+  runtime::probe::complete(runtime::probe::way::send, connection_->id(), op.request.tag.value,
+                           op.size, &op);
   ++n.messages_sent;
   n.bytes_sent += op.size;
   services_->engine.trace().instant(trace::kind::sent, connection_->id(), op.size);

@@ -28,6 +28,7 @@ bool sender::lend(loan_message& l) noexcept {
   }
   // As a small message it rings only for a side that sleeps: nothing waits for the answer.
   ++under_way_;
+  ++connection_->traffic().loans_sent;
   l.hand_over(errc::ok);
   return true;
 }

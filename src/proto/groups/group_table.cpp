@@ -45,6 +45,19 @@ std::optional<Entry> group_table::keep(std::deque<Entry>& of_all, Entry e, std::
   return gone;
 }
 
+void group_table::remove(std::uint64_t group) noexcept {
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return;
+  begun_in_removed_ += found->second->begun();
+  groups_.erase(found);
+}
+
+std::uint64_t group_table::begun() const noexcept {
+  std::uint64_t all = begun_in_removed_;
+  for (const auto& [number, group] : groups_) all += group->begun();
+  return all;
+}
+
 bool group_table::add(std::uint64_t group, revocable& who) {
   if (!groups_.emplace(group, &who).second) return false;
   const auto of_member = std::find_if(said_.begin(), said_.end(), [&](const entry& e) {

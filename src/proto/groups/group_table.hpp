@@ -144,6 +144,8 @@ class revocable {
   virtual void on_not_passed(peer_id to) noexcept = 0;
   /// The connection to a member has ended a moment ago. May revoke.
   virtual void on_member_ended(peer_id who, errc why) noexcept = 0;
+  /// How many collectives this process has begun in it. Any thread.
+  virtual std::uint64_t begun() const noexcept = 0;
   /// The context ends: what waits for flags ends, as receives do.
   virtual void on_closed() noexcept = 0;
 
@@ -167,7 +169,9 @@ class group_table {
 
   /// \return false: there is a group with this number. \throws std::bad_alloc
   bool add(std::uint64_t group, revocable& who);
-  void remove(std::uint64_t group) noexcept { groups_.erase(group); }
+  void remove(std::uint64_t group) noexcept;
+  /// How many collectives this process has begun, also in groups that have gone.
+  std::uint64_t begun() const noexcept;
 
   /// Null: there is no group with this number.
   revocable* find(std::uint64_t group) const noexcept {
@@ -239,6 +243,7 @@ class group_table {
   const protocol_services& services_;
   const peer_registry& peers_;
   std::unordered_map<std::uint64_t, revocable*> groups_;
+  std::uint64_t begun_in_removed_ = 0;
   std::array<entry, most_revoked> revoked_{};
   std::size_t revocations_ = 0;             // all that there were
   std::deque<entry> said_;                  // the oldest first

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/match/unexpected_queue.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
@@ -28,8 +29,9 @@ class match_table {
         multiplier_((secret ^ 0x9e3779b97f4a7c15u) | 1),
         unexpected_(hashed_, secret) {}
 
-  /// Posts a receive or a probe.
-  void post(detail::match_operation& m) noexcept {
+  /// Posts a receive or a probe. The compiler takes the static probe for more than its one `nop`,
+  /// and would make a call of this.
+  [[gnu::always_inline]] void post(detail::match_operation& m) noexcept {
     m.queued = true;
     bucket& home = home_of(m);
     home.newest = m.posted_at = ++posted_;
@@ -37,6 +39,7 @@ class match_table {
     m.after = nullptr;
     (home.last ? home.last->after : home.first) = &m;
     home.last = &m;
+    runtime::probe::post(runtime::probe::way::receive, m.from_id, m.tag.value, 0, &m);
   }
 
   /// For a receive that has met an unexpected message, in place of `post`.

@@ -37,7 +37,14 @@ void messenger::close_views() noexcept { services_.lent->close(); }
 
 metrics messenger::snapshot() const {
   const runtime::engine::holder hold(engine_);
+  return snapshot_held();
+}
+
+metrics messenger::snapshot_held() const {
   metrics now = counts_;
+  for (const auto& [transport, before] : peers_.departed()) now += before;
+  peers_.for_each([&now](const peer& p) { now += p.connection().traffic(); });
+  now.collectives = groups_.begun();
   const runtime::engine_counters& e = engine_.counters();
   now.sleeps = e.sleeps.load();
   now.nanoseconds_asleep = e.nanoseconds_asleep.load();

@@ -65,6 +65,7 @@ class messenger {
   // --- the context ----------------------------------------------------------------------------
 
   metrics snapshot() const;  ///< any thread
+  metrics snapshot_held() const;
   /// Whether a peer has yet to be told something, such as that its message was received. Any
   /// thread.
   bool unsent() const noexcept;

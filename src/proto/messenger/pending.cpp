@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <utility>
 
 #include "proto/messenger/message_errors.hpp"
@@ -18,27 +17,28 @@ namespace {
 
 using detail::match_operation;
 
-/// The lines of one kind. Those that are left out are not even made.
+/// Those that are left out are not even made.
 class bounded_lines {
  public:
-  explicit bounded_lines(std::size_t most) noexcept : most_(most) {}
+  bounded_lines(pending_lines& to, std::size_t most) noexcept : to_(to), most_(most) {}
 
   template <class Make>
   void add(Make make) {
-    if (++count_ <= most_) lines_.push_back(make());
+    if (to_.lines.size() < most_)
+      to_.lines.push_back(make());
+    else
+      ++to_.left_out;
   }
-  std::size_t count() const noexcept { return count_; }
-  /// \param kind of what the lines are about, in the plural
-  void move_to(std::vector<std::string>& all, const char* kind) {
-    std::move(lines_.begin(), lines_.end(), std::back_inserter(all));
-    if (count_ > most_) all.push_back(fmt::format("and {} more {}", count_ - most_, kind));
-  }
+  std::size_t count() const noexcept { return to_.lines.size() + to_.left_out; }
 
  private:
+  pending_lines& to_;
   const std::size_t most_;
-  std::size_t count_ = 0;
-  std::vector<std::string> lines_;
 };
+
+std::optional<std::uint64_t> own_tag_only(std::uint64_t tag) {
+  return tag < first_reserved_tag ? std::optional(tag) : std::nullopt;
+}
 
 /// What a tag of weft's own stands for; empty: it is the application's.
 std::string purpose_of(std::uint64_t tag) {
@@ -54,25 +54,33 @@ std::string seconds(std::chrono::nanoseconds time) {
   return fmt::format("{:.1f} s", std::chrono::duration<double>(time).count());
 }
 
-std::string line_of(const match_operation& op, const pending_history& before,
-                    detail::time_point now) {
+pending_line line_of(const match_operation& op, const pending_history& before,
+                     detail::time_point now) {
+  pending_line line{op.probe() ? "probe" : "receive", op.from ? op.from_id : no_peer};
+  if (op.tag.exact()) line.tag = own_tag_only(op.tag.value);
   std::string text = describe(op) + purpose_of(op.tag.value);
-  if (!op.probe() && !op.sized)
-    text += fmt::format(", {} bytes", static_cast<const recv_operation&>(op).into.size());
+  if (!op.probe() && !op.sized) {
+    line.bytes = static_cast<const recv_operation&>(op).into.size();
+    text += fmt::format(", {} bytes", *line.bytes);
+  }
   text += ": no message has come";
   if (op.posted_at <= before.posted)
     text += fmt::format(", for at least {}", seconds(now - before.when));
-  return text;
+  line.text = std::move(text);
+  return line;
 }
 
-std::string line_of(const inbound_message& m) {
-  return fmt::format("{}{}: {} of {} bytes have come", describe(*m.receive), purpose_of(m.tag),
-                     m.arrived, m.total);
+pending_line line_of(const inbound_message& m) {
+  return {"receive", m.from->id(), own_tag_only(m.tag), m.total,
+          fmt::format("{}{}: {} of {} bytes have come", describe(*m.receive), purpose_of(m.tag),
+                      m.arrived, m.total)};
 }
 
-std::string line_of(const send_operation& op, const std::string& state) {
-  return fmt::format("{}{}, {} bytes: {}", describe(op), purpose_of(op.request.tag.value),
-                     op.request.data.size(), state);
+pending_line line_of(const send_operation& op, const std::string& state) {
+  const std::size_t bytes = op.request.data.size();
+  return {"send", op.request.to.id, own_tag_only(op.request.tag.value), bytes,
+          fmt::format("{}{}, {} bytes: {}", describe(op), purpose_of(op.request.tag.value), bytes,
+                      state)};
 }
 
 /// Of the message that is being begun.
@@ -109,24 +117,37 @@ void add_requests(const peer& p, bounded_lines& to) {
   if (const rma* const both = p.accesses())
     both->initiator.for_each([&](const detail::rma_operation& op) {
       to.add([&] {
-        return fmt::format("{}, {} bytes: waits for the target's answer", describe(op),
-                           size_of(op.order));
+        return pending_line{"access",
+                            op.order.to.id,
+                            {},
+                            size_of(op.order),
+                            fmt::format("{}, {} bytes: waits for the target's answer", describe(op),
+                                        size_of(op.order))};
       });
     });
   if (const calls_of_peer* const of = p.calls.get())
     of->made.for_each([&](const detail::call_operation& op) {
       if (&op != &of->abandoned)
-        to.add([&] { return fmt::format("call of {}: no reply has come", describe(op)); });
+        to.add([&] {
+          return pending_line{"call",
+                              op.to().id,
+                              {},
+                              {},
+                              fmt::format("call of {}: no reply has come", describe(op))};
+        });
     });
 }
 
 void add_unexpected(const peer& p, bounded_lines& to) {
   for (const inbound_message* m = p.unexpected.ordinary.first; m; m = m->of_peer_after)
-    to.add(
-        [&] { return fmt::format("{}, {} bytes: no receive has met it", describe(*m), m->total); });
+    to.add([&] {
+      return pending_line{
+          "message", p.id(), own_tag_only(m->tag), m->total,
+          fmt::format("{}, {} bytes: no receive has met it", describe(*m), m->total)};
+    });
 }
 
-std::string line_of_connection(const messenger& m, const peer& p) {
+std::string text_of_connection(const messenger& m, const peer& p) {
   const std::string with = fmt::format("connection to {}: ", name_of(p.id()));
   if (p.now() == peer::state::connecting) return with + "is being made";
   if (p.has_ended())
@@ -141,9 +162,11 @@ std::string line_of_connection(const messenger& m, const peer& p) {
 
 }  // namespace
 
-std::vector<std::string> describe_pending(messenger& m, std::size_t most, pending_history& before) {
+pending_report look_at_pending(messenger& m, std::size_t most, pending_history& before) {
   const detail::time_point now = m.engine().now();
-  bounded_lines operations(most), messages(most), connections(most);
+  pending_report all;
+  bounded_lines operations(all.operations, most), messages(all.messages, most),
+      connections(all.connections, most);
 
   std::vector<const match_operation*> posted;
   m.matching().for_each_posted([&](const match_operation& op) { posted.push_back(&op); });
@@ -161,21 +184,34 @@ std::vector<std::string> describe_pending(messenger& m, std::size_t most, pendin
     add_sends(*p, operations);
     add_requests(*p, operations);
     add_unexpected(*p, messages);
-    if (p->now() != peer::state::idle) connections.add([&] { return line_of_connection(m, *p); });
+    if (p->now() != peer::state::idle)
+      connections.add([&] {
+        return pending_line{"connection", p->id(), {}, {}, text_of_connection(m, *p)};
+      });
   }
 
-  std::vector<std::string> all;
-  operations.move_to(all, "operations");
   const std::uint64_t outstanding = m.engine().outstanding();
-  if (outstanding > operations.count())
-    all.push_back(fmt::format("others (timers, descriptors, files, handlers, streams, regions): {}",
-                              outstanding - operations.count()));
-  if (const std::uint32_t served = m.calls().served(); served != 0)
-    all.push_back(fmt::format("calls of peers that are served: {}", served));
-  messages.move_to(all, "messages that no receive has met");
-  connections.move_to(all, "connections");
+  all.others = std::max<std::uint64_t>(outstanding, operations.count()) - operations.count();
+  all.served = m.calls().served();
   before = {m.matching().posted(), now};
   return all;
+}
+
+std::vector<std::string> texts_of(const pending_report& all) {
+  std::vector<std::string> texts;
+  const auto add = [&texts](const pending_lines& of, const char* kind) {
+    for (const pending_line& line : of.lines) texts.push_back(line.text);
+    if (of.left_out != 0) texts.push_back(fmt::format("and {} more {}", of.left_out, kind));
+  };
+  add(all.operations, "operations");
+  if (all.others != 0)
+    texts.push_back(fmt::format(
+        "others (timers, descriptors, files, handlers, streams, regions): {}", all.others));
+  if (all.served != 0)
+    texts.push_back(fmt::format("calls of peers that are served: {}", all.served));
+  add(all.messages, "messages that no receive has met");
+  add(all.connections, "connections");
+  return texts;
 }
 
 }  // namespace weft::proto

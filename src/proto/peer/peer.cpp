@@ -19,7 +19,6 @@ peer::peer(const protocol_services& s, const protocol_tables& t, peer_id id)
       tables_(t),
       engine_(s.engine),
       matcher_(s.matcher),
-      counts_(s.counts),
       connection_(*this, s.upkeep, id),
       receiver_(s, t.calls, t.groups, *this, writer_, rendezvous_receiver_, connection_),
       writer_(s, connection_),

@@ -168,7 +168,6 @@ class alignas(64) peer final : public transports::frame_sink,
   // Of the services, for the short path: one load each.
   runtime::engine& engine_;
   match_table& matcher_;
-  metrics& counts_;
   // This order keeps the fields that each frame needs together.
   peer_connection connection_;
   proto::receiver receiver_;

@@ -2,6 +2,7 @@
 #include "proto/peer/peer_registry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "proto/messenger/message_errors.hpp"
 
@@ -78,6 +79,7 @@ void peer_registry::collect() {
       ++at;
       continue;
     }
+    departed_[p->connection().transport()] += std::exchange(p->connection().traffic(), {});
     if (id < first_new_)
       rank_ends_.insert_or_assign(id, static_cast<std::uint8_t>(p->why()));
     else if (id - first_new_ < ends_.size())

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -58,6 +60,9 @@ class peer_registry {
     return false;
   }
 
+  /// What was exchanged with peers that have gone, by the transport that they were met by.
+  const std::map<std::string_view, traffic_metrics>& departed() const noexcept { return departed_; }
+
   /// The context ends: peers that are made from now on get no connection.
   void close() noexcept { closed_ = true; }
   /// Releases all peers and their links, after their end.
@@ -80,6 +85,7 @@ class peer_registry {
   peer_id first_new_ = peer_id{1} << 31;
   std::vector<std::uint8_t> ends_;  // errc of each number that `add` gave, once it is free
   std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the errc of ranks that are free
+  std::map<std::string_view, traffic_metrics> departed_;
   bool closed_ = false;
 };
 

@@ -12,12 +12,14 @@
 #include "proto/peer/protocol_tables.hpp"
 #include "proto/select/select.hpp"
 #include "runtime/os/small_copy.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::proto {
 
 using detail::match_operation;
 using detail::send_mode;
 using transports::post;
+namespace probe = runtime::probe;
 
 namespace {
 
@@ -50,8 +52,9 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
     return false;
   if (returned != 0) flow.returned(returned);
   flow.spend(units_of(data.size()));
-  ++counts_.messages_sent;
-  counts_.bytes_sent += data.size();
+  ++connection_.traffic().messages_sent;
+  connection_.traffic().bytes_sent += data.size();
+  probe::post(probe::way::send, id(), tag, data.size(), nullptr);
   return true;
 }
 
@@ -67,7 +70,7 @@ inline bool peer::send_signal(peer_id to, std::uint64_t tag, std::uint64_t immed
   if (connection_.link()->send_contiguous(h, &x, nullptr) != post::done) [[unlikely]]
     return false;
   if (returned != 0) writer_.flow().returned(returned);
-  ++counts_.messages_sent;
+  ++connection_.traffic().messages_sent;
   return true;
 }
 
@@ -95,8 +98,9 @@ bool peer::start(send_operation& op) noexcept {
 /// Takes a whole message whose receive waits, has room for it in one piece, and is completed by the
 /// thread inside run(), on no other executor. All others are dispatched.
 template <class Copy>
-inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
-                              const std::byte* data, Copy copy) noexcept {
+[[gnu::always_inline]] inline bool peer::take_posted(const frame_header& h,
+                                                     const frame_extension* x,
+                                                     const std::byte* data, Copy copy) noexcept {
   const std::uint32_t size = h.size;
   match_operation* const m =
       matcher_.take_match_if(this, h.tag, [size](const match_operation& found) {
@@ -106,8 +110,11 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
   if (!m) [[unlikely]]
     return dispatch(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
-  accept_whole(op, {id(), {h.tag}, size, x ? x->immediate : 0}, counts_, writer_.flow());
+  accept_whole(op, {id(), {h.tag}, size, x ? x->immediate : 0}, connection_.traffic(),
+               writer_.flow());
   copy(op.into.front().data(), data, size);
+  probe::match(op.got.source, op.got.tag.value, op.got.size, &op);
+  probe::complete(probe::way::receive, op.got.source, op.got.tag.value, op.got.size, &op);
   if (op.stays()) [[unlikely]]
     static_cast<recv_many_operation&>(op).advance();
   else

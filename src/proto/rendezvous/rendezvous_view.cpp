@@ -17,7 +17,7 @@ bool rendezvous_receiver::take_view(inbound_message& m) noexcept {
   errc refusal = op.refusal(m.total);
   if (refusal == errc::ok && m.arrived == 0 && view(m, *op.view)) {
     m.arrived = m.room = m.total;
-    ++services_->counts.loans_viewed;
+    ++connection_->traffic().loans_viewed;
     receiver_->finish(m);
     return true;
   }

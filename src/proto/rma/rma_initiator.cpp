@@ -210,7 +210,7 @@ void rma_initiator::give_up(rma_operation& op, errc status) noexcept {
 
 void rma_initiator::finish(rma_operation& op, errc status) noexcept {
   if (status == errc::ok) {
-    metrics& n = services_->counts;
+    traffic_metrics& n = connection_->traffic();
     ++n.rma_started;
     n.bytes_put += op.order.data.size();
     n.bytes_got += op.order.into.size();

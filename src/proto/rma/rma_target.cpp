@@ -47,7 +47,7 @@ void store(std::byte* to, const std::byte* from, std::size_t size) noexcept {
 /// Counts an access. Each unanswered access is a read, a grant, or an answer that waits for space.
 /// \return false: the peer has begun more than a correct peer does
 bool rma_target::admit() noexcept {
-  ++services_->counts.rma_served;
+  ++connection_->traffic().rma_served;
   return writer_->serving() + grants_.size() + writer_->controls().access_answers() <
          most_outstanding_rma;
 }
@@ -102,16 +102,21 @@ bool rma_target::on_put(const frame_header& h, const frame_extension& x,
   rma_refusal why = rma_refusal::none;
   const mutable_buffer there = place_of_put(h, x, why);
   if (data && h.size != 0 && why == rma_refusal::none) store(there.data(), data, h.size);
+  if (why == rma_refusal::none) connection_->traffic().bytes_put_here += h.size;
   if (!goes_on_refused(h, id) && !may_err(why)) return false;
   if (!note_refusal(h, id, why)) return false;
   if (!asks && !ends) return true;
-  const withdrawn before = withdraw(id);
+  std::uint64_t granted = 0;
+  const withdrawn before = withdraw(id, &granted);
   if (before == withdrawn::untold || (before == withdrawn::nothing && !admit())) return false;
+  // After a grant bytes come in frames only where the link could not copy them.
+  if (!asks && h.size == 0) connection_->traffic().bytes_put_here += granted;
   if (asks) {
     if (before == withdrawn::well) return false;
     if (why != rma_refusal::none)
       answer(id, why);
-    else if (!connection_->is_open() || !grants(id, h.tag, connection_->link()->expect(there)))
+    else if (!connection_->is_open() ||
+             !grants(id, h.tag, there.size(), connection_->link()->expect(there)))
       refuse_grant(id);
     return true;
   }
@@ -136,7 +141,7 @@ bool rma_target::on_get(const frame_header& h, const frame_extension& x) noexcep
     return true;
   }
   if ((h.flags & access_asks) != 0 && connection_->is_open() &&
-      grants(id, h.tag, connection_->link()->expose(there)))
+      grants(id, h.tag, x.b, connection_->link()->expose(there)))
     return true;
   reading r{h.tag, offset, x.b, 0, id};
   const bool at_once = writer_->is_writable() && writer_->controls().empty();
@@ -174,12 +179,12 @@ bool rma_target::on_update(const frame_header& h, const frame_extension& x) noex
 // --- what the peer's link may do by itself --------------------------------------------------
 
 /// \return false: nothing was granted
-bool rma_target::grants(std::uint16_t id, std::uint64_t key,
+bool rma_target::grants(std::uint16_t id, std::uint64_t key, std::uint64_t bytes,
                         std::optional<remote_address> where) noexcept {
   if (!where) return false;
   bool kept = where->packed() != 0;
   try {
-    if (kept) grants_[id] = {*where, key, writer_->controls().added()};
+    if (kept) grants_[id] = {*where, key, bytes, writer_->controls().added()};
   } catch (const std::bad_alloc&) {
     kept = false;
   }
@@ -194,24 +199,30 @@ bool rma_target::grants(std::uint16_t id, std::uint64_t key,
 
 /// The bytes will come in frames, which have an answer of their own.
 void rma_target::refuse_grant(std::uint16_t id) noexcept {
-  --services_->counts.rma_served;
+  --connection_->traffic().rma_served;
   writer_->send_control(frame_kind::granted, id, 0);
 }
 
+/// \param bytes set to those of the grant, if there was one
 /// \return untold: the peer cannot know of the grant yet; its frame is made up
-rma_target::withdrawn rma_target::withdraw(std::uint16_t id) noexcept {
+rma_target::withdrawn rma_target::withdraw(std::uint16_t id, std::uint64_t* bytes) noexcept {
   const auto found = grants_.find(id);
   if (found == grants_.end()) return withdrawn::nothing;
   const grant g = found->second;
   if (writer_->controls().left() <= g.number) return withdrawn::untold;
   grants_.erase(found);
+  if (bytes) *bytes = g.bytes;
   connection_->link()->withdraw(g.where);
   regions_->end_grant(g.key);
   return withdrawn::well;
 }
 
 bool rma_target::on_released(const frame_extension& x) noexcept {
-  return x.a <= 0xffff && withdraw(static_cast<std::uint16_t>(x.a)) == withdrawn::well;
+  std::uint64_t granted = 0;
+  if (x.a > 0xffff || withdraw(static_cast<std::uint16_t>(x.a), &granted) != withdrawn::well)
+    return false;
+  connection_->traffic().bytes_got_here += granted;
+  return true;
 }
 
 // --- what the peer reads --------------------------------------------------------------------
@@ -236,6 +247,7 @@ post rma_target::send_got(reading& r) noexcept {
     gather data({&there, 1}, r.sent);
     const post taken = writer_->post(h, &x, data);
     if (taken != post::done) return taken;
+    connection_->traffic().bytes_got_here += n;
     r.sent += n;
     this_turn += n;
   } while (r.sent != r.size);

@@ -45,6 +45,7 @@ class rma_target {
   struct grant {
     remote_address where;
     std::uint64_t key;
+    std::uint64_t bytes;
     std::uint64_t number;  ///< control_queue::added, before the frame that tells the peer
   };
   /// A get of the peer whose bytes are being sent.
@@ -67,8 +68,9 @@ class rma_target {
   bool may_err(detail::rma_refusal why) noexcept;
   void answer(std::uint16_t id, detail::rma_refusal why, std::uint64_t word = 0) noexcept;
   void refuse_grant(std::uint16_t id) noexcept;
-  bool grants(std::uint16_t id, std::uint64_t key, std::optional<remote_address> where) noexcept;
-  withdrawn withdraw(std::uint16_t id) noexcept;
+  bool grants(std::uint16_t id, std::uint64_t key, std::uint64_t bytes,
+              std::optional<remote_address> where) noexcept;
+  withdrawn withdraw(std::uint16_t id, std::uint64_t* bytes = nullptr) noexcept;
   transports::post send_got(reading& r) noexcept;
   protocol_coroutine serve(reading r) noexcept;
 

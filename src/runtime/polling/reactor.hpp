@@ -13,6 +13,7 @@
 #include "runtime/polling/handle_watcher.hpp"
 #include "runtime/sleep/bell_watcher.hpp"
 #include "runtime/sleep/wait_set.hpp"
+#include "runtime/trace/probes.hpp"
 
 namespace weft::runtime {
 
@@ -45,7 +46,12 @@ class reactor {
 
   unsigned poll() noexcept { return set_->poll(); }
   /// Sleeps until a watcher was called or the deadline has come. \return how many were called
-  unsigned wait(time_point deadline) noexcept { return set_->wait(deadline); }
+  unsigned wait(time_point deadline) noexcept {
+    probe::sleep();
+    const unsigned called = set_->wait(deadline);
+    probe::wake(called);
+    return called;
+  }
 
   wait_set& set() noexcept { return *set_; }
   const wait_set& set() const noexcept { return *set_; }

@@ -93,6 +93,9 @@ class engine final : public own_services,
   /// holds the progress lock
   bool try_enter() noexcept { return core_.lock.try_take(); }
 
+  /// Whether this thread is the one inside run(), which takes the progress lock in its own way.
+  bool leads_here() const noexcept { return core_.leads_here(); }
+
   /// Holds the progress lock for a scope.
   class holder {
    public:

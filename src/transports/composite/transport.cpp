@@ -95,6 +95,10 @@ void composite_transport::add_to(metrics& m) const noexcept {
   for (const auto& part : parts_) part->add_to(m);
 }
 
+void composite_transport::add_peer_to(const frame_sink& peer, peer_metrics& m) const noexcept {
+  for (const auto& part : parts_) part->add_peer_to(peer, m);
+}
+
 std::span<std::byte> composite_transport::allocate(std::size_t size) {
   for (const auto& part : parts_) {
     const std::span<std::byte> memory = part->allocate(size);

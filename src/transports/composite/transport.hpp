@@ -30,6 +30,7 @@ class composite_transport final : public transport {
   void forget(frame_sink& from) noexcept override;
   void invalidate_registrations(std::span<const std::byte> memory) noexcept override;
   void add_to(metrics& m) const noexcept override;
+  void add_peer_to(const frame_sink& peer, peer_metrics& m) const noexcept override;
   std::span<std::byte> allocate(std::size_t size) override;
   void deallocate(std::span<std::byte> memory) noexcept override;
   std::string explain_frames(std::size_t size) const override;

@@ -14,6 +14,7 @@
 #include "transports/tcp/link.hpp"
 #include "transports/tcp/port.hpp"
 #include "transports/tcp/silence_watch.hpp"
+#include "transports/tcp/socket.hpp"
 #include "transports/tcp/stream_socket.hpp"
 
 namespace weft::transports::tcp {
@@ -90,6 +91,9 @@ class pair final : public runtime::fd_watcher, answer_sink {
   /// Whether the peer, or its host, has not taken all that was written: then the pair wants ticks.
   bool unread() const noexcept;
   std::string describe() const;
+  std::uint64_t sent_again() const noexcept {
+    return sent_again_ + (socket_ ? segments_sent_again(socket_.fd()) : 0);
+  }
 
   // How it ends: pair_end.cpp.
   bool drain_peer() noexcept;  // see transport::drain_peer
@@ -164,6 +168,7 @@ class pair final : public runtime::fd_watcher, answer_sink {
   net::tls::stance stance_{};
   stream_socket socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
+  std::uint64_t sent_again_ = 0;       // segments, before the connection ended
   bool stays_here_ = false;
   outward out_;
   inward in_{*this};

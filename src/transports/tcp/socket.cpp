@@ -108,6 +108,8 @@ std::size_t unacknowledged(int fd) noexcept {
   return ::ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
+std::uint64_t segments_sent_again(int fd) noexcept { return info_of(fd).tcpi_total_retrans; }
+
 std::chrono::milliseconds silence(int fd) noexcept {
   const tcp_info now = info_of(fd);
   const bool owes_acknowledgement = now.tcpi_unacked != 0 && now.tcpi_last_data_sent < heard(now);

@@ -50,6 +50,8 @@ std::size_t unacknowledged(int fd) noexcept;
 /// How long ago the other host was last heard, if the kernel has sent or probed since; zero: the
 /// host owes no answer. The probe may be only a moment old: a caller checks twice.
 std::chrono::milliseconds silence(int fd) noexcept;
+/// How many segments the kernel has sent again, since the connection was made.
+std::uint64_t segments_sent_again(int fd) noexcept;
 
 /// Whether the kernel has probed more than once, and nothing has been received for `timeout`.
 bool is_unresponsive(int fd, std::chrono::milliseconds timeout) noexcept;

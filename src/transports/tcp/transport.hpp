@@ -41,6 +41,8 @@ class tcp_transport final : public pollable, public transport, private offers {
   void forget(frame_sink& from) noexcept override;
   std::string explain_frames(std::size_t size) const override;
   std::vector<explained_way> explain_rest(const rest_question& q) const override;
+  void add_to(metrics& m) const noexcept override;
+  void add_peer_to(const frame_sink& peer, peer_metrics& m) const noexcept override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
 
@@ -120,6 +122,7 @@ class tcp_transport final : public pollable, public transport, private offers {
   acceptor acceptor_;
   clock clock_;
   std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
+  std::uint64_t sent_again_ = 0;  // segments, of pairs that have gone
   std::vector<pair*> active_;
   std::vector<stream_link*> to_flush_;
   std::uint32_t passes_ = 0;

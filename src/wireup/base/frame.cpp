@@ -9,12 +9,14 @@ namespace weft::wireup {
 
 namespace {
 
-/// Only wire-up messages have descriptors, and only they, refusals and byes have a detail.
+/// Only wire-up messages have descriptors, and only they, refusals, byes and dumps have a detail.
 bool makes_sense(const frame& f, std::size_t fd_count) {
   if (f.kind == frame_kind::wireup_message) return true;
   std::uint8_t most = 0;
   if (f.kind == frame_kind::refusal) most = static_cast<std::uint8_t>(refusal_kind::not_yet);
   if (f.kind == frame_kind::bye) most = static_cast<std::uint8_t>(bye_kind::no_descriptors);
+  if (f.kind == frame_kind::dump_request) most = static_cast<std::uint8_t>(dump_form::json);
+  if (f.kind == frame_kind::dump_part) most = 1;  // the last one
   return fd_count == 0 && f.detail <= most;
 }
 

@@ -23,6 +23,8 @@ enum class frame_kind : std::uint8_t {
   wireup_message = 4,   ///< a wire-up message of the layer above; `detail` is its kind
   bye = 5,              ///< last frame of a connection; `detail` is how the sender ends
   invitation = 6,       ///< before all others, from the accepting side: its key
+  dump_request = 7,     ///< in place of a hello, over a Unix socket; `detail` is a dump_form
+  dump_part = 8,        ///< of the answer: text; `detail` is 1 in the last one
   job_hello = 16,       ///< a rank to its launcher
   job_welcome = 17,     ///< the launcher's answer: how many ranks there are
   job_publish = 18,     ///< a rank tells where it listens
@@ -42,6 +44,9 @@ enum class refusal_kind : std::uint8_t {
   no_such_lane = 1,  ///< the context does not have the lane that was asked for
   not_yet = 2        ///< another job is there, which is about to end: try again
 };
+
+/// The `detail` of a dump_request.
+enum class dump_form : std::uint8_t { text = 0, json = 1 };
 
 /// The `detail` of a bye.
 enum class bye_kind : std::uint8_t {

@@ -5,8 +5,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <utility>
 #include <weft/error.hpp>
 
@@ -169,7 +171,7 @@ void peer_channel::on_frame(frame f) {
   if (closing_ && f.kind != frame_kind::bye) return;
   switch (stage_) {
     case stage::expecting:
-      return on_hello(f);
+      return f.kind == frame_kind::dump_request ? on_dump_request(f) : on_hello(f);
     case stage::asking:
       return greeted_ || f.kind == frame_kind::refusal ? on_answer(f) : on_invitation(f);
     case stage::live:
@@ -209,6 +211,35 @@ void peer_channel::on_hello(const frame& f) {
   secret_ = invites_->secret();
   stage_ = stage::waiting;
   owner_.on_hello(shared_from_this(), std::move(*h.value));
+}
+
+/// Only from this host: the kernel vouches for the user, and the other end has nothing to prove.
+void peer_channel::on_dump_request(const frame& f) {
+  if (!carries_descriptors() || !f.body.empty() ||
+      f.detail > static_cast<std::uint8_t>(dump_form::json))
+    return wrong("it asked for a dump in a form that there is not");
+  deadline_timer_.cancel();
+  stage_ = stage::waiting;
+  owner_.on_dump_request(shared_from_this(), static_cast<dump_form>(f.detail));
+}
+
+void peer_channel::answer_dump(std::string text) {
+  loop_->post([self = shared_from_this(), text = std::move(text)] {
+    if (self->stage_ != stage::waiting || self->closing_) return;
+    self->closing_ = true;
+    const auto bytes = std::as_bytes(std::span(text));
+    std::size_t at = 0;
+    do {
+      const std::size_t n = std::min(bytes.size() - at, max_frame_body);
+      const auto part = bytes.subspan(at, n);
+      at += n;
+      self->connection_->send(frame{frame_kind::dump_part,
+                                    static_cast<std::uint8_t>(at == bytes.size() ? 1 : 0),
+                                    std::vector(part.begin(), part.end()),
+                                    {}});
+    } while (at != bytes.size());
+    self->connection_->close_when_sent();
+  });
 }
 
 void peer_channel::on_invitation(const frame& f) {

@@ -22,7 +22,7 @@ class peer_channel final : public channel,
  public:
   enum class stage {
     expecting,  ///< a process connected to us and has not sent its hello
-    waiting,    ///< it has sent its hello, and waits for `admit` or `refuse`
+    waiting,    ///< it has sent its hello, and waits for `admit` or `refuse`; or wants a dump
     asking,     ///< we connected, and wait to be admitted
     live,       ///< wire-up messages go both ways
     ended
@@ -37,6 +37,8 @@ class peer_channel final : public channel,
     /// This side began to ask for a channel: `who` was made.
     virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
     virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
+    /// A process of this user wants no channel, but a dump: answer_dump.
+    virtual void on_dump_request(const std::shared_ptr<peer_channel>& who, dump_form form) = 0;
     /// As manager_events.
     virtual channel_events& on_live(const std::shared_ptr<peer_channel>& who) noexcept = 0;
     /// It has ended, and the owner is to forget it. \param was the stage in which it ended
@@ -59,6 +61,8 @@ class peer_channel final : public channel,
   /// is reported now.
   void admit(const identity& self);
   void refuse(const std::string& reason, refusal_kind kind = refusal_kind::any);
+  /// Any thread: the text that the process has asked for. It is the last that is sent.
+  void answer_dump(std::string text);
   /// Ends at once; no event is reported.
   void abandon();
   /// The manager ends, or cannot go on with the channel: ends it in the way that fits the stage.
@@ -97,6 +101,7 @@ class peer_channel final : public channel,
 
  private:
   void on_hello(const frame& f);
+  void on_dump_request(const frame& f);
   void on_invitation(const frame& f);
   void on_answer(const frame& f);
   bool may_have_id(const context_id& id) const noexcept;

@@ -52,6 +52,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   // peer_channel::owner
   void on_asking(const std::shared_ptr<peer_channel>& who) override;
   void on_hello(const std::shared_ptr<peer_channel>& who, hello h) override;
+  void on_dump_request(const std::shared_ptr<peer_channel>& who, dump_form form) override;
   channel_events& on_live(const std::shared_ptr<peer_channel>& who) noexcept override;
   void release(const std::shared_ptr<peer_channel>& who, peer_channel::stage was,
                const std::string& notice) override;

@@ -8,4 +8,8 @@ void manager_events::on_connection_request(std::uint64_t /*listener_number*/,
   r->reject("it accepts no connection requests");
 }
 
+void manager_events::on_dump_request(dump_form /*form*/, std::function<void(std::string)> answer) {
+  answer({});
+}
+
 }  // namespace weft::wireup

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "wireup/base/frame.hpp"
 #include "wireup/channel/channel_events.hpp"
 #include "wireup/channel/incoming_request.hpp"
 
@@ -23,6 +25,10 @@ class manager_events {
   /// A connection request has come to a listener. \param listener_number as open_listener returned
   virtual void on_connection_request(std::uint64_t listener_number,
                                      std::unique_ptr<incoming_request> r);
+  /// A process of this user asks what the context waits for.
+  /// \param answer for any thread, once; also after the manager's end. Empty, as by default: there
+  ///   is no context
+  virtual void on_dump_request(dump_form form, std::function<void(std::string text)> answer);
   /// There was no memory for work under way: a request to the manager that has not been answered
   /// may never be. May throw std::bad_alloc, and is called again then.
   virtual void on_exhausted() {}

@@ -155,6 +155,15 @@ void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who
   admit_to_lane(who, h.lane);
 }
 
+void connection_manager::impl::on_dump_request(const std::shared_ptr<peer_channel>& who,
+                                               dump_form form) {
+  limits_.remove_unknown();
+  update_pause();
+  events_.on_dump_request(form, [weak = std::weak_ptr(who)](std::string text) {
+    if (const auto channel = weak.lock()) channel->answer_dump(std::move(text));
+  });
+}
+
 void connection_manager::impl::admit_to_lane(const std::shared_ptr<peer_channel>& who,
                                              lane_number lane) {
   if (lane < lanes_) return who->admit(speaker(lane));

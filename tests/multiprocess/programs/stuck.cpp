@@ -2,12 +2,14 @@
 // Two ranks that wait for what never comes, for tests of dumps. Each prints "stuck" when it does.
 //   weft-run -n 2 stuck         rank 0 waits for rank 1, in several ways
 //   weft-run -n 2 stuck own     the same, in a program with a handler of its own for SIGQUIT
+//   weft-run -n 2 stuck inline  rank 1 hangs in an inline handler that rank 0 has called
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <iostream>
+#include <string_view>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -49,6 +51,19 @@ task<void> wait_as_second(context& ctx, event& never_set) {
   co_await never_set.wait();
 }
 
+task<void> call_inline(context& ctx) {
+  std::array<std::byte, 8> reply;
+  co_await ctx.world()[1].call(silent, const_buffer{}, reply);
+}
+
+task<void> hang_inline(context& ctx, event& never_set) {
+  const handler serving = ctx.on_inline(silent, [](const inline_call&) -> std::size_t {
+    say_stuck();
+    for (;;) ::pause();
+  });
+  co_await never_set.wait();
+}
+
 extern "C" void own_handler(int) {
   constexpr char text[] = "own handler\n";
   [[maybe_unused]] const auto n = ::write(STDOUT_FILENO, text, sizeof text - 1);
@@ -56,12 +71,15 @@ extern "C" void own_handler(int) {
 
 }  // namespace
 
-int main(int argc, char**) {
-  if (argc > 1) ::signal(SIGQUIT, &own_handler);
+int main(int argc, char** argv) {
+  const std::string_view how = argc > 1 ? argv[1] : "";
+  if (how == "own") ::signal(SIGQUIT, &own_handler);
   context ctx;
   event never_set;
   std::cerr << ctx.describe() << std::flush;
-  if (ctx.world().rank() == 0)
+  if (how == "inline")
+    run(ctx, ctx.world().rank() == 0 ? call_inline(ctx) : hang_inline(ctx, never_set));
+  else if (ctx.world().rank() == 0)
     run(ctx, wait_as_first(ctx));
   else
     run(ctx, wait_as_second(ctx, never_set));

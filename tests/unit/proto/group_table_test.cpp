@@ -39,6 +39,7 @@ struct group_stub final : revocable {
   void on_descriptor(peer_id, const unique_fd&) noexcept override {}
   void on_not_passed(peer_id to) noexcept override { not_passed.push_back(to); }
   void on_member_ended(peer_id who, errc) noexcept override { ended.push_back(who); }
+  std::uint64_t begun() const noexcept override { return 3; }
   void on_closed() noexcept override {}
   ~group_stub() {
     for (const auto& [at, group] : added) {

@@ -40,10 +40,10 @@ struct open_connection {
   }
   /// It does not leave, and nothing has happened.
   void stays(const send_request& r) {
-    const auto sent = n[0].messages.counts().messages_sent;
+    const auto sent = n[0].messages.snapshot_held().messages_sent;
     const auto outstanding = n[0].engine.outstanding();
     CHECK_FALSE(try_held(r));
-    CHECK(n[0].messages.counts().messages_sent == sent);
+    CHECK(n[0].messages.snapshot_held().messages_sent == sent);
     CHECK(n[0].engine.outstanding() == outstanding);
   }
 };
@@ -61,10 +61,10 @@ TEST_CASE("held: a message leaves within the call, without an operation, and its
   r.immediate = immediate;
   // The lock is what it needs: this thread is not inside run().
   CHECK_FALSE(r.try_now());
-  const auto before = c.n[0].messages.counts().messages_sent;
+  const auto before = c.n[0].messages.snapshot_held().messages_sent;
   REQUIRE(c.try_held(r));
   out.assign(size, std::byte{0xee});
-  CHECK(c.n[0].messages.counts().messages_sent == before + 1);
+  CHECK(c.n[0].messages.snapshot_held().messages_sent == before + 1);
   CHECK(c.n[0].engine.outstanding() == 0);
   // It comes once.
   const auto first = c.n[1].recv(0, in, tag{1}), second = c.n[1].recv(0, in, tag{1});
@@ -82,7 +82,7 @@ TEST_CASE("held: nothing happens without a link, and to no peer or another one")
   const engine::holder hold(n[0].engine);
   CHECK_FALSE(send_request{&to, tag{1}, weft::const_buffer(data)}.try_held());
   CHECK_FALSE(send_request{nullptr, tag{1}, weft::const_buffer(data)}.try_held());
-  CHECK(n[0].messages.counts().messages_sent == 0);
+  CHECK(n[0].messages.snapshot_held().messages_sent == 0);
   CHECK_FALSE(to.connection().link());
 }
 

@@ -18,7 +18,8 @@ namespace {
 pending_texts texts_of(side& s, std::size_t most = 50, pending_history* before = nullptr) {
   pending_history none;
   const engine::holder hold(s.engine);
-  return describe_pending(s.messages, most, before ? *before : none);
+  return weft::proto::texts_of(
+      weft::proto::look_at_pending(s.messages, most, before ? *before : none));
 }
 
 bool lists_line(const pending_texts& lines, const std::string& line) {
