@@ -16,6 +16,8 @@ if weft-info | grep -q "transport: tcp"; then
   # The text of a line shows which rank printed it: mpirun mixes the output of several ranks.
   grep -q "shm .*failed .*no Unix socket reaches it" why.txt
   grep -q "tcp .*chosen .*tcp, " why.txt
+  # The key that the launcher spreads is enough to encrypt what crosses between them.
+  weft-info --version | grep -q "^built with: .*tls" && grep -q "tcp .*chosen .*encrypted" why.txt
   grep -q "shm .*chosen" why.txt
   # The launcher tells where each rank runs: collectives go by levels.
   hosts -n 4 weft-info >info.txt

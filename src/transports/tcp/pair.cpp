@@ -92,7 +92,7 @@ void pair::rest() noexcept {
 std::string pair::describe() const {
   if (has_ended()) return "the connection has ended";
   if (!is_up())
-    return net::tls::wants(stance_) ? "being connected, to be encrypted" : "being connected";
+    return net::tls::wants(stance_) ? "being connected, and will be encrypted" : "being connected";
   const auto here = address::of_socket(fd(), false), there = address::of_socket(fd(), true);
   const std::string ends =
       here && there ? fmt::format("{} to {}", here->text(), there->text()) : "connected";
