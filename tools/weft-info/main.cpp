@@ -244,10 +244,16 @@ int answer(const request& wanted) {
   report["machine"] = machine();
   report["starters"] = info::starters();
   if (!wanted.as_json) show_surroundings(report, wanted.experiments);
+  // To enter a job means to wait for its other ranks, and to take a rank from the program.
+  const bool waits = info::would_wait(report["starters"]);
+  if (waits) quiet.standalone = true;
   // If no context can be made, the missing features are still of interest.
   int status = 0;
   try {
     report["context"] = lines_of(describe_context(quiet));
+    if (waits)
+      report["context"].push_back(
+          "the job was not entered; weft-info --why rank:N does, as one of its ranks");
   } catch (const error& e) {
     report["context"] = lines_of(fmt::format("cannot be made: {}", e.what()));
     status = 1;

@@ -15,8 +15,18 @@ using nlohmann::ordered_json;
 ordered_json starters() {
   ordered_json all = ordered_json::array();
   for (const wireup::starter_finding& f : wireup::examine_starters())
-    all.push_back({{"name", wireup::name_of(f.which)}, {"chosen", f.chosen}, {"why", f.why}});
+    all.push_back({{"name", wireup::name_of(f.which)},
+                   {"chosen", f.chosen},
+                   {"meets_at_rank_0",
+                    f.which != wireup::starter::weft_run && f.which != wireup::starter::pmix},
+                   {"why", f.why}});
   return all;
+}
+
+bool would_wait(const ordered_json& all) {
+  return std::ranges::any_of(all, [](const auto& one) {
+    return one["chosen"].template get<bool>() && one["meets_at_rank_0"].template get<bool>();
+  });
 }
 
 void show_starters(const ordered_json& all) {

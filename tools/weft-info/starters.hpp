@@ -10,6 +10,9 @@ namespace weft::info {
 /// missing.
 nlohmann::ordered_json starters();
 
+/// Whether a context would wait for the other ranks of a job that meets at rank 0.
+bool would_wait(const nlohmann::ordered_json& all);
+
 void show_starters(const nlohmann::ordered_json& all);
 
 }  // namespace weft::info

@@ -91,7 +91,7 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
   app.add_option("-t,--timeout", into.timeout,
                  "End the ranks after so many seconds: each one with a weft context prints what it "
                  "waits for, and then they are ended as after a failure")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 1e8));
   app.add_option("-o,--output", into.output,
                  "Write what each rank prints to files in this folder: rank.0.out, rank.0.err ...");
   app.add_flag("--call-tree{stderr}", into.call_tree,

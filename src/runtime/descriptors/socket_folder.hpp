@@ -21,7 +21,22 @@ struct socket_folder {
   bool is_there() const noexcept { return !path.empty(); }
 };
 
-/// Removes the file of a socket, if it has one. Move-only. Not in a child that `fork` made.
+/// Which file a path names at the moment; it may name another one later. A value.
+struct file_identity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool is_socket = false;
+
+  /// All zero: there is none.
+  static file_identity of(const std::string& path) noexcept;
+  friend bool operator==(const file_identity&, const file_identity&) = default;
+};
+
+/// Removes a file if it is still that socket.
+void unlink_socket(const std::string& path, const file_identity& which) noexcept;
+
+/// Removes the file of a socket, if it has one and no other file has its name now. Move-only. Not
+/// in a child that `fork` made.
 class socket_file {
  public:
   socket_file() = default;
@@ -29,6 +44,7 @@ class socket_file {
   socket_file(socket_file&& other) noexcept { *this = std::move(other); }
   socket_file& operator=(socket_file&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(which_, other.which_);
     std::swap(owner_, other.owner_);
     return *this;
   }
@@ -36,6 +52,7 @@ class socket_file {
 
  private:
   std::string path_;
+  file_identity which_;
   pid_t owner_ = 0;
 };
 

@@ -16,11 +16,15 @@ std::unique_ptr<job> launched_job(const launch_terms& terms) {
     const given_rank given = rank_from(by, around);
     return given.size == 1 ? nullptr : met_job(given, terms);
   }
-  if (around.variable("WEFT_RANK"))
+  const bool ranked = around.variable("WEFT_RANK").has_value();
+  if (ranked || (around.variable("WEFT_SIZE") && around.variable("WEFT_ROOT")))
     throw error(errc::invalid_argument,
-                "WEFT_RANK is set, but neither WEFT_JOB, as weft-run sets it, nor WEFT_SIZE and "
-                "WEFT_ROOT are; start the program with weft-run, set all three, or unset WEFT_RANK "
-                "to run it alone");
+                ranked
+                    ? "WEFT_RANK is set, but neither WEFT_JOB, as weft-run sets it, nor WEFT_SIZE "
+                      "and WEFT_ROOT are; start the program with weft-run, set all three, or "
+                      "unset WEFT_RANK to run it alone"
+                    : "WEFT_SIZE and WEFT_ROOT are set, but WEFT_RANK is not: set it, from 0 to "
+                      "WEFT_SIZE - 1, or unset the other two to run the program alone");
   return nullptr;
 }
 

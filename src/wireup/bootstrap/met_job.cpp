@@ -23,6 +23,7 @@ class job_at_root final : public job {
  public:
   job_at_root(const given_rank& given, const launch_terms& terms)
       : given_(given),
+        terms_(terms),
         loop_(std::make_shared<loop>([this] { part_->give_up(); }, terms.reports)),
         part_(std::make_unique<rank_at_root>(loop_, given, terms)) {
     try {
@@ -83,11 +84,19 @@ class job_at_root final : public job {
                                                given_.rank, given_.size, name_of(given_.by), why));
   }
 
+  /// Rank 0 stays until all others know where they find each other; a rank that is silent for the
+  /// time after which a host is lost does not keep it.
   void leave() {
+    const auto settled = std::make_shared<std::promise<void>>();
+    std::future<void> done = settled->get_future();
+    if (welcome_.size != 0 &&
+        loop_->post([this, settled] { part_->when_settled([settled] { settled->set_value(); }); }))
+      done.wait_for(terms_.peer_timeout);
     loop_->end([this] { part_->leave(); });
   }
 
   const given_rank given_;
+  const launch_terms terms_;
   const std::shared_ptr<loop> loop_;
   const std::unique_ptr<rank_at_root> part_;
   root_welcome welcome_;
@@ -99,7 +108,7 @@ std::unique_ptr<job> met_job(const given_rank& given, const launch_terms& terms)
   if (terms.key.empty())
     throw error(
         errc::invalid_argument,
-        fmt::format("rank {} of {} (started by {}) needs a job key to meet the other ranks; "
+        fmt::format("rank {} of {} ({}) needs a job key to meet the other ranks; "
                     "give all of them the same one: export WEFT_JOB_KEY=$(openssl rand -hex "
                     "32){}",
                     given.rank, given.size, name_of(given.by),

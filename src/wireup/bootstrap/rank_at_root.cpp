@@ -54,7 +54,8 @@ rank_at_root::rank_at_root(std::shared_ptr<loop> on, const given_rank& given,
           {given.rank, given.size, this_host(terms.socket_dir)},
           [this](frame f) { say(std::move(f)); },
           [this](root_member::outcome o) { on_answer(std::move(o)); }),
-      tell_(loop_->io()) {}
+      tell_(loop_->io()),
+      publishing_(loop_->io()) {}
 
 void rank_at_root::enter(unique_fd listening, entered done) {
   done_ = std::move(done);
@@ -92,11 +93,14 @@ void rank_at_root::say(frame f) {
 }
 
 void rank_at_root::hear(const frame& f) {
+  const bool was_in = member_.is_welcome();
   if (!member_.on_frame(f)) {
-    finish({}, "what rank 0 says is not of this version of weft");
+    const std::string why = "what rank 0 says is not of this version of weft";
+    if (!done_) terms_.reports->warning("{}; ranks not met yet can no longer be found", why);
+    finish({}, why);
     if (caller_) caller_->close();
     member_.stop();
-  } else if (is_orderly_bye(f) && caller_) {
+  } else if (was_in && is_orderly_bye(f) && caller_) {
     caller_->close_when_sent();
   }
 }
@@ -108,13 +112,29 @@ void rank_at_root::on_lost() {
 
 void rank_at_root::on_answer(root_member::outcome o) {
   if (o.again && caller_) return caller_->start_again();
+  if (o.welcome && book_) await_publishing();
   finish(o.welcome, std::move(o.why));
+}
+
+/// All ranks wait for one that is welcome and does not go on.
+void rank_at_root::await_publishing() {
+  publishing_.expires_after(terms_.start_timeout);
+  publishing_.async_wait([this](const asio::error_code& fault) {
+    if (fault) return;
+    for (const peer_id r : book_->unpublished())
+      terms_.reports->warning("rank {} is lost: it has not said where it listens for {} s", r,
+                              terms_.start_timeout.count());
+    book_->drop_unpublished();
+  });
 }
 
 std::string rank_at_root::waits() const {
   if (book_) return fmt::format("waits for {} of {}", book_->missing(), given_.size);
-  if (!caller_->is_connected() && !caller_->last_failure().empty()) return caller_->last_failure();
-  return fmt::format("waits for the other ranks, as rank 0 at {} does", to_text(given_.root));
+  const std::string where = to_text(given_.root);
+  if (caller_->is_connected())
+    return fmt::format("waits for the other ranks, as rank 0 at {} does", where);
+  if (!caller_->last_failure().empty()) return caller_->last_failure();
+  return fmt::format("rank 0 at {} does not answer", where);
 }
 
 void rank_at_root::say_who_is_awaited(std::chrono::seconds after) const {
@@ -124,9 +144,13 @@ void rank_at_root::say_who_is_awaited(std::chrono::seconds after) const {
 
 /// On rank 0, its own member learns it as all others do.
 void rank_at_root::on_timeout(bool at_last) {
-  const std::string time = fmt::format("{} s", terms_.start_timeout.count());
+  const std::string time = fmt::format("{} s", terms_.start_timeout.count() * (at_last ? 2 : 1));
   if (book_) return book_->on_timeout(time);
   if (at_last || !caller_->is_connected()) finish({}, fmt::format("after {}: {}", time, waits()));
+}
+
+void rank_at_root::when_settled(std::function<void()> then) {
+  book_ ? book_->when_settled(std::move(then)) : then();
 }
 
 void rank_at_root::leave() {
@@ -134,18 +158,21 @@ void rank_at_root::leave() {
     caller_->send(encode_orderly_bye());
     caller_->close_when_sent();
   }
+  end_root();
+  member_.stop();
+}
+
+void rank_at_root::end_root() {
   if (listener_) listener_->close();
   tell_.cancel();
+  publishing_.cancel();
   if (book_) book_->close();
-  member_.stop();
 }
 
 void rank_at_root::give_up() {
   finish({}, "there is no memory");
   if (caller_) caller_->close();
-  if (listener_) listener_->close();
-  tell_.cancel();
-  if (book_) book_->close();
+  end_root();
   member_.stop();
 }
 

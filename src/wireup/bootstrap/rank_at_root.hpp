@@ -34,6 +34,8 @@ class rank_at_root {
   /// The time for all ranks to come is over. \param at_last also the time for rank 0 to say so
   void on_timeout(bool at_last);
   root_member& member() noexcept { return member_; }
+  /// Calls `then` once, when no other rank needs this one to find a third one. Before `leave`.
+  void when_settled(std::function<void()> then);
   /// Leaves the job in good order.
   void leave();
   /// There was no memory to go on. May be called again.
@@ -45,6 +47,8 @@ class rank_at_root {
   void hear(const frame& f);
   void on_lost();
   void on_answer(root_member::outcome o);
+  void await_publishing();
+  void end_root();
   std::string waits() const;
   void finish(const std::optional<root_welcome>& welcome, std::string why);
 
@@ -56,7 +60,8 @@ class rank_at_root {
   root_member member_;
   std::shared_ptr<root_caller> caller_;  // null on rank 0
   // Rank 0 only.
-  asio::steady_timer tell_;  // of the book's tell_ends
+  asio::steady_timer tell_;        // of the book's tell_ends
+  asio::steady_timer publishing_;  // until all have said where they listen
   std::optional<root_book> book_;
   std::unique_ptr<root_listener> listener_;
   root_book::client_ptr self_;

@@ -27,17 +27,20 @@ void root_book::on_frame(const client_ptr& c, const frame& f) {
   }
   const peer_id rank = at->second;
   if (is_orderly_bye(f) && welcomed_) return on_rank_ended(rank, false);
-  if (const auto first = decode_directory_find(f); first && *first < directory_.size())
-    return c->send(encode_directory_part(directory_, *first));
+  entry& e = ranks_[rank];
+  if (const auto first = decode_directory_find(f);
+      first && *first == e.told && *first < directory_.size())
+    return send_part(e);
   const auto locator = decode_publish(f);
-  if (!locator || !welcomed_ || !ranks_[rank].locator.empty()) return drop(c);
-  ranks_[rank].locator = *locator;
+  if (!locator || !welcomed_ || !e.locator.empty()) return drop(c);
+  e.locator = *locator;
   publish_all();
 }
 
 void root_book::on_hello(const client_ptr& c, const frame& f) {
   const auto hello = decode_root_hello(f);
   if (!hello) return drop(c);
+  if (!given_up_.empty()) return refuse(c, given_up_);
   if (hello->size != ranks_.size() || hello->rank >= ranks_.size())
     return refuse(c, fmt::format("the job at rank 0 has {} ranks, and this process is started as "
                                  "rank {} of {}; give all ranks the same size",
@@ -61,7 +64,7 @@ void root_book::on_hello(const client_ptr& c, const frame& f) {
   }
   forget_unnamed(c);
   named_.emplace(c, hello->rank);
-  e = {state::here, c, c->name(), {}, hello->host};
+  e = {state::here, c, c->name(), {}, 0, hello->host};
   if (std::ranges::all_of(ranks_, [](const entry& r) { return r.is == state::here; }))
     welcome_all();
 }
@@ -92,7 +95,41 @@ void root_book::publish_all() {
     directory_.push_back(e.is == state::here ? e.locator : std::string());
   // A send may end the connection of a client that reads nothing, which changes named_.
   const std::map<client_ptr, peer_id> all = named_;
-  for (const auto& [c, rank] : all) c->send(encode_directory_part(directory_, 0));
+  for (const auto& [c, rank] : all) send_part(ranks_[rank]);
+}
+
+/// A rank asks for the next part when it has one: it can have no more than one to be sent.
+void root_book::send_part(entry& to) {
+  if (!to.client) return;
+  const frame part = encode_directory_part(directory_, to.told);
+  to.told += static_cast<peer_id>(decode_directory_part(part)->locators.size());
+  to.client->send({part.kind, part.detail, part.body, {}});
+  look_whether_settled();
+}
+
+std::vector<peer_id> root_book::unpublished() const {
+  std::vector<peer_id> all;
+  if (welcomed_ && directory_.empty())
+    for (peer_id r = 0; r != ranks_.size(); ++r)
+      if (ranks_[r].is == state::here && ranks_[r].locator.empty()) all.push_back(r);
+  return all;
+}
+
+void root_book::drop_unpublished() {
+  for (const peer_id r : unpublished())
+    if (const client_ptr c = ranks_[r].client) drop(c);
+}
+
+void root_book::when_settled(std::function<void()> then) {
+  settled_ = std::move(then);
+  look_whether_settled();
+}
+
+void root_book::look_whether_settled() {
+  const auto knows_all = [&](const entry& e) {
+    return e.is != state::here || (!directory_.empty() && e.told == directory_.size());
+  };
+  if (settled_ && std::ranges::all_of(ranks_, knows_all)) std::exchange(settled_, nullptr)();
 }
 
 void root_book::on_rank_ended(peer_id rank, bool died) {
@@ -105,6 +142,7 @@ void root_book::on_rank_ended(peer_id rank, bool died) {
   if (untold_ends_.empty()) tell_soon_();
   untold_ends_.push_back({rank, died});
   publish_all();
+  look_whether_settled();
 }
 
 void root_book::tell_ends() {
@@ -146,11 +184,11 @@ std::string root_book::missing() const {
 
 void root_book::on_timeout(const std::string& after) {
   if (welcomed_) return;
-  const std::string why = fmt::format("{} of {} did not come within {}{}", missing(), ranks_.size(),
-                                      after, last_refused_);
+  given_up_ = fmt::format("{} of {} did not come within {}{}", missing(), ranks_.size(), after,
+                          last_refused_);
   const std::map<client_ptr, peer_id> all = std::exchange(named_, {});
   for (const auto& [c, rank] : all) {
-    c->send(encode_refusal(why));
+    c->send(encode_refusal(given_up_));
     c->close_when_sent();
   }
 }

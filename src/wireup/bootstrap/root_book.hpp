@@ -59,6 +59,14 @@ class root_book {
   void tell_ends();
   /// "ranks 2 and 5 to 7"; empty: all are there.
   std::string missing() const;
+  /// Ranks that are welcome and have not said where they listen, if the others wait for them;
+  /// empty: there are none, or the directory is out.
+  std::vector<peer_id> unpublished() const;
+  /// Gives them up.
+  void drop_unpublished();
+  /// Calls `then` once, when every rank that is still there has been sent the whole directory, so
+  /// that none needs this book to find another one.
+  void when_settled(std::function<void()> then);
   /// Closes all connections, after a last word.
   void close();
 
@@ -69,6 +77,7 @@ class root_book {
     client_ptr client;    // null unless here
     std::string name;     // of the client, also when it is gone
     std::string locator;  // empty: has not published
+    peer_id told = 0;     // so much of the directory has been sent to it
     context_id host;
   };
 
@@ -76,6 +85,8 @@ class root_book {
   void refuse(const client_ptr& c, const std::string& why, refusal_kind kind = refusal_kind::any);
   void welcome_all();
   void publish_all();
+  void send_part(entry& to);
+  void look_whether_settled();
   void on_rank_ended(peer_id rank, bool died);
   void drop(client_ptr c);
   bool forget_unnamed(const client_ptr& c);
@@ -86,8 +97,10 @@ class root_book {
   std::map<client_ptr, peer_id> named_;
   std::vector<std::string> directory_;  // the locators; empty until all ranks have published
   const std::function<void()> tell_soon_;
+  std::function<void()> settled_;  // null: not asked for, or told
   std::vector<job_ended> untold_ends_;
   bool welcomed_ = false;
+  std::string given_up_;      // why the job does not come about; empty: it may
   std::string last_refused_;  // a part of a sentence, or empty
 };
 

@@ -28,6 +28,7 @@ root_caller::root_caller(std::shared_ptr<loop> on, root_place root, job_key key,
 
 void root_caller::start() {
   if (closed_) return;
+  last_failure_.clear();
   asking_ = std::make_shared<tcp_asking>(
       loop_, tcp_place{root_.host, root_.port}, "rank 0 at " + to_text(root_), key_, encryption_,
       [self = shared_from_this()](tcp_asking::outcome r) { self->on_answer(std::move(r)); });

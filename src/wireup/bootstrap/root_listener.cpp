@@ -29,6 +29,7 @@ bool is_loopback(const std::string& host) {
 
 unique_fd listen_at(const std::string& host, std::uint16_t port) {
   const auto numeric = net::address::of_text(host);
+  if (!numeric) return {};
   const auto at = net::address::of_ip(numeric->is_v6(), numeric->ip(), port);
   return net::listen_on(at, net::takes::ipv4_too, SOMAXCONN);
 }
@@ -82,7 +83,10 @@ class root_listener::client final : public root_book::client,
 
 unique_fd root_listener::open(const root_place& at) {
   const bool here = is_loopback(at.host);
-  unique_fd socket = listen_at(here ? (at.host == "::1" ? "::1" : "127.0.0.1") : "::", at.port);
+  unique_fd socket = listen_at(at.host == "localhost" ? "127.0.0.1"
+                               : here                 ? at.host
+                                                      : "::",
+                               at.port);
   if (!socket && !here) socket = listen_at("0.0.0.0", at.port);  // no IPv6 in the kernel
   if (socket) return socket;
   const int fault = errno;

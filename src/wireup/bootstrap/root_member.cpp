@@ -20,6 +20,7 @@ void root_member::greet() {
 }
 
 bool root_member::on_frame(const frame& f) {
+  if (entering_ && is_orderly_bye(f)) return on_lost(), true;
   if (entering_) {
     const auto welcome = decode_root_welcome(f);
     const bool refused = f.kind == frame_kind::refusal;
@@ -70,9 +71,10 @@ bool root_member::on_lost() {
     return false;
   }
   if (!welcomed_) return false;
+  const bool wanted = !waiting_.empty();
   learn_end(0, true);
   stop();
-  return ends_.at(0) && directory_.size() < who_.size;
+  return directory_.size() < who_.size && (ends_.at(0) || wanted);
 }
 
 void root_member::publish(const std::string& locator) { say_(encode_publish(locator)); }

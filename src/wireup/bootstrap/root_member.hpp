@@ -33,9 +33,9 @@ class root_member {
   void greet();
   /// \return false: rank 0 does not speak this protocol
   bool on_frame(const frame& f);
-  /// The connection to rank 0 has ended. \return whether rank 0 died, and some ranks can no longer
-  /// be found
+  /// The connection to rank 0 has ended. \return whether it is missed: ranks can no longer be found
   bool on_lost();
+  bool is_welcome() const noexcept { return welcomed_; }
 
   void publish(const std::string& locator);
   /// As job::find; `found` may be called before this returns.

@@ -80,7 +80,7 @@ root_place parse_root(const std::string& text) {
   }
   if (p.host.starts_with('[') && p.host.ends_with(']'))
     p.host = p.host.substr(1, p.host.size() - 2);
-  if (p.host.empty())
+  if (p.host.empty() || p.host.find_first_of("/[] ") != p.host.npos)
     wrong(
         fmt::format("WEFT_ROOT='{}' is not where rank 0 listens; write host:port, such as "
                     "node1:{}, with a port from 1 to 65535",
@@ -212,8 +212,8 @@ given_rank rank_from(starter by, const surroundings& s) {
   const std::vector<const char*> names = needs_of(by);
   given_rank r;
   r.by = by;
-  r.rank = static_cast<peer_id>(number(s, names[0], no_peer - 1));
-  r.size = static_cast<peer_id>(number(s, names[1], no_peer - 1));
+  r.rank = static_cast<peer_id>(number(s, names[0], most_at_root));
+  r.size = static_cast<peer_id>(number(s, names[1], most_at_root));
   if (r.rank >= r.size)
     wrong(fmt::format("{}={} and {}={} do not fit together: ranks are 0 to {} - 1", names[0],
                       r.rank, names[1], r.size, names[1]));

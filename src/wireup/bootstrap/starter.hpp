@@ -13,6 +13,9 @@
 
 namespace weft::wireup {
 
+/// More ranks than these are refused: rank 0 would keep and send too much for all of them.
+inline constexpr peer_id most_at_root = 65536;
+
 /// In the order in which they are looked for.
 enum class starter { weft_run, by_hand, pmix, slurm, torchrun, kubernetes };
 

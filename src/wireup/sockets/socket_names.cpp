@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
+#include <string_view>
+#include <vector>
 
 #include <weft/error.hpp>
 
@@ -20,13 +22,13 @@ namespace weft::wireup {
 namespace {
 
 constexpr std::string_view unready = ".new";  // until the socket listens
-constexpr int most_swept = 16;                // of the names in a folder, by each process
-constexpr std::time_t time_to_listen = 60;    // seconds; a name that is unready for longer is left
+constexpr std::string_view any_of_ours = "weft-", bell_prefix = "weft-bell-";
+constexpr std::size_t most_swept = 16;      // of the names in a folder, by each process
+constexpr std::time_t time_to_listen = 60;  // seconds; a name that is unready for longer is left
 
 }  // namespace
 
-socket_names::socket_names(std::string folder, bool for_all_users)
-    : folder_{std::move(folder)} {
+socket_names::socket_names(std::string folder, bool for_all_users) : folder_{std::move(folder)} {
   std::string& path = folder_.path;
   folder_.for_all_users = for_all_users && !path.empty();  // all users see abstract names
   if (path.empty()) return;
@@ -61,6 +63,8 @@ listening socket_names::listen(const std::string& name) const {
     runtime::disposal().hang_up(there.fd.release());
     return {{}, {}, EADDRINUSE};
   }
+  const auto before = runtime::file_identity::of(path);
+  if (before.inode != 0 && !before.is_socket) return {{}, {}, EEXIST};
   opened made = listen_at_path(early);
   if (!made.fd) return {{}, {}, made.error};
   socket_file file(early);
@@ -75,9 +79,9 @@ opened socket_names::connect(const std::string& name,
   if (!are_files()) return connect_abstract(name, std::move(where));
   const std::string path = path_of(name);
   if (path.size() > max_socket_name || name.find('/') != name.npos) return {{}, ECONNREFUSED};
+  const auto which = runtime::file_identity::of(path);
   opened made = connect_to_path(path, std::move(where));
-  // No two sockets ever have the same random name.
-  if (made.error == ECONNREFUSED && is_socket_name(name)) ::unlink(path.c_str());
+  if (made.error == ECONNREFUSED) runtime::unlink_socket(path, which);
   if (made.error == ENOENT) made.error = ECONNREFUSED;
   return made;
 }
@@ -99,26 +103,31 @@ std::string socket_names::who_listens(const std::string& name) const {
 }
 
 /// Of the names that killed processes have left, removes some: each process that comes looks at a
-/// few, so they do not grow in number.
+/// few, from any one on, so in the end they all go.
 void socket_names::sweep() const {
   const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir(folder_.path.c_str()), &::closedir);
   if (!all) return;
-  int seen = 0;
-  while (const dirent* one = ::readdir(all.get())) {
-    const std::string name = one->d_name;
-    if (seen == most_swept) return;
-    if (name.starts_with("weft-bell-")) {
-      ++seen;
-      if (runtime::is_left_bell(path_of(name))) ::unlink(path_of(name).c_str());
-    } else if (is_socket_name(name)) {
-      ++seen;
-      if (opened there = connect(name); there.fd) runtime::disposal().hang_up(there.fd.release());
-    } else if (name.starts_with("weft-") && name.ends_with(unready)) {
-      struct stat about {};
-      const std::string path = path_of(name);
-      if (::stat(path.c_str(), &about) == 0 && ::time(nullptr) - about.st_mtime > time_to_listen)
-        ::unlink(path.c_str());
-    }
+  std::vector<std::string> names;
+  while (const dirent* one = ::readdir(all.get()))
+    if (std::string_view(one->d_name).starts_with(any_of_ours)) names.emplace_back(one->d_name);
+  if (names.empty()) return;
+  const std::size_t first = random_id().words[0] % names.size();
+  for (std::size_t i = 0; i != std::min(names.size(), most_swept); ++i)
+    look_at(names[(first + i) % names.size()]);
+}
+
+void socket_names::look_at(const std::string& name) const {
+  const std::string path = path_of(name);
+  const auto which = runtime::file_identity::of(path);
+  if (!which.is_socket) return;
+  if (name.starts_with(bell_prefix)) {
+    if (runtime::is_left_bell(path)) runtime::unlink_socket(path, which);
+  } else if (name.ends_with(unready)) {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) == 0 && ::time(nullptr) - about.st_mtime > time_to_listen)
+      runtime::unlink_socket(path, which);
+  } else if (opened there = connect(name); there.fd) {
+    runtime::disposal().hang_up(there.fd.release());
   }
 }
 

@@ -40,8 +40,8 @@ class socket_names {
   /// Whether a peer of another user is asked for the job's key, in place of being refused.
   bool admit_by_key() const noexcept { return folder_.for_all_users; }
 
-  /// As listen_abstract. EADDRINUSE: a process listens there. ENAMETOOLONG, EINVAL: the name cannot
-  /// be that of a file.
+  /// As listen_abstract. EADDRINUSE: a process listens there. EEXIST: a file has that name.
+  /// ENAMETOOLONG, EINVAL: the name cannot be that of a file.
   listening listen(const std::string& name) const;
   /// As connect_abstract.
   opened connect(const std::string& name, std::shared_ptr<runtime::disposal> where = {}) const;
@@ -54,6 +54,7 @@ class socket_names {
  private:
   std::string path_of(const std::string& name) const { return folder_.path + "/" + name; }
   void sweep() const;
+  void look_at(const std::string& name) const;
 
   socket_folder folder_;
 };

@@ -79,6 +79,7 @@ void tcp_asking::connect_next() {
 
 void tcp_asking::connect_to(const tcp::endpoint& to) {
   at_ = to;
+  met_ = false;
   asio::error_code ignored;
   socket_.close(ignored);
   unique_fd fd{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};

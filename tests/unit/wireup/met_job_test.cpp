@@ -93,6 +93,21 @@ TEST_CASE("a process may be in one job after the other at the same place") {
   }
 }
 
+TEST_CASE("rank 0 that ends at once leaves the others the directory") {
+  const place_to_meet at;
+  auto all = at.enter_all(3);
+  const auto publish = [&](peer_id r) { all[r]->publish(socket_name_of({{r + 1, 0}})); };
+  publish(0);
+  std::thread ending([&] { all[0].reset(); });
+  publish(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // rank 2 is slow
+  publish(2);
+  record<std::string> found;
+  all[1]->find(2, [&](std::string where) { found.add(std::move(where)); });
+  CHECK(found.next() == socket_name_of({{3, 0}}));
+  ending.join();
+}
+
 TEST_CASE("rank 0 may come later than the others, and others than rank 0") {
   const place_to_meet at;
   auto one = at.enter(1, 3);

@@ -174,6 +174,53 @@ TEST_CASE("the time is over: those that came are given the names of those that d
   }
 }
 
+TEST_CASE("the time is over: who comes afterwards is told so, too") {
+  room r(3);
+  const auto zero = r.enter(0, 3), one = r.enter(1, 3);
+  r.book.on_timeout("1 s");
+  r.settle();
+  const auto late = r.enter(2, 3);
+  REQUIRE(late->answer);
+  CHECK(late->answer->why == "rank 2 of 3 did not come within 1 s");
+}
+
+TEST_CASE("the book is settled when all that are left know where all others are") {
+  constexpr peer_id size = 1000;
+  room r(size);
+  const auto all = r.fill(size);
+  bool settled = false;
+  r.book.when_settled([&] { settled = true; });
+  for (peer_id k = 0; k + 1 != size; ++k) all[k]->member.publish(place(k));
+  r.settle();
+  CHECK_FALSE(settled);
+  CHECK(r.book.unpublished() == std::vector{size - 1});
+  r.book.drop_unpublished();
+  CHECK(all.back()->closed);
+  r.book.tell_ends();
+  r.settle();
+  CHECK(settled);
+  CHECK(find(*all[0], size - 1) == std::vector{std::string()});
+  CHECK(find(*all[0], size - 2) == std::vector{place(size - 2)});
+}
+
+TEST_CASE("a rank gets each part of the directory once") {
+  room r(2);
+  const auto all = r.fill(2);
+  for (peer_id k = 0; k != 2; ++k) all[k]->member.publish(place(k));
+  r.settle();
+  r.book.on_frame(all[1], encode_directory_find(0));
+  CHECK(all[1]->heard.empty());
+  CHECK(all[1]->closed);
+}
+
+TEST_CASE("rank 0 that leaves before all are there may come again") {
+  seat s(1, 3);
+  s.member.greet();
+  CHECK(s.member.on_frame(encode_orderly_bye()));
+  REQUIRE(s.answer);
+  CHECK((s.answer->again && !s.answer->welcome));
+}
+
 TEST_CASE("all hear of a rank that ends; it is not found, and is not waited for") {
   room r(3);
   const auto all = r.fill(3);

@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <weft/error.hpp>
 
@@ -87,8 +89,9 @@ TEST_CASE("socket names: a name whose process died before it listened goes later
   const socket_names names(here.path, false);
   const std::string fresh = here.path / (random_socket_name() + ".new");
   const std::string old = here.path / (random_socket_name() + ".new");
-  const std::string foreign = here.path / "weft-notes.txt";
-  for (const std::string& file : {fresh, old, foreign}) std::ofstream(file) << "x";
+  const std::string foreign = here.path / "weft-notes.new";
+  for (const std::string& path : {fresh, old}) CHECK(listen_at_path(path).fd);
+  std::ofstream(foreign) << "x";
   const timeval long_ago{1, 0};
   const std::array<timeval, 2> times{long_ago, long_ago};
   for (const std::string& file : {old, foreign}) REQUIRE(::utimes(file.c_str(), times.data()) == 0);
@@ -96,6 +99,33 @@ TEST_CASE("socket names: a name whose process died before it listened goes later
   CHECK(std::filesystem::exists(fresh));
   CHECK_FALSE(std::filesystem::exists(old));
   CHECK(std::filesystem::exists(foreign));
+}
+
+TEST_CASE("socket names: files of others stay, and a name that another socket has now") {
+  const folder here;
+  const socket_names names(here.path, false);
+  const std::string taken = random_socket_name();
+  std::ofstream(here.path / taken) << "x";
+  CHECK(names.listen(taken).error == EEXIST);
+  CHECK(names.connect(taken).error == ECONNREFUSED);
+  CHECK(std::filesystem::exists(here.path / taken));
+  const std::string door = "weft-door:0:service";
+  std::optional<listening> first(names.listen(door));
+  std::filesystem::remove(here.path / door);
+  const listening second = names.listen(door);
+  REQUIRE(second.fd);
+  first.reset();
+  CHECK(names.connect(door).fd);
+}
+
+TEST_CASE("socket names: many that were left go in the end, however many live") {
+  const folder here;
+  const socket_names names(here.path, false);
+  std::vector<listening> living;
+  for (int i = 0; i != 20; ++i) living.push_back(names.listen(random_socket_name()));
+  for (int i = 0; i != 20; ++i) listen_at_path(here.path / ("weft-door:0:" + std::to_string(i)));
+  for (int i = 0; i != 200 && here.files() > 20; ++i) names.listen(random_socket_name());
+  CHECK(here.files() == 20);
 }
 
 TEST_CASE("socket names: a child that ends leaves its parent's names") {

@@ -102,7 +102,8 @@ TEST_CASE("WEFT_ROOT takes the place of an address that would follow") {
   CHECK(parsed("node1") == "node1:7471");
   CHECK(parsed("fd00::1") == "[fd00::1]:7471");
   CHECK(parsed("[fd00::1]") == "[fd00::1]:7471");
-  for (const char* bad : {":7000", "node1:", "node1:x", "node1:0", "node1:70000", "[]:1"})
+  for (const char* bad : {"http://node1:7471", "[::1", "[::1]x:7471", ":7000", "node1:", "node1:x",
+                          "node1:0", "node1:70000", "[]:1"})
     check_refused(starter::by_hand, by_hand + variables{{"WEFT_ROOT", bad}}, "write host:port");
 }
 
@@ -115,6 +116,10 @@ TEST_CASE("variables that contradict each other are named") {
   check_refused(starter::slurm, slurm + variables{{"SLURM_PROCID", "8"}}, "SLURM_PROCID=8");
   check_refused(starter::kubernetes, pod, "headless service", "heat-12");
   check_refused(starter::kubernetes, pod, "WEFT_ROOT", "other.heat.default.svc");
+}
+
+TEST_CASE("more ranks than rank 0 can serve are refused") {
+  check_refused(starter::by_hand, by_hand + variables{{"WEFT_SIZE", "1000000000"}}, "65536");
 }
 
 TEST_CASE("a process alone needs no address") {
