@@ -96,7 +96,7 @@ for kind in none pmi2; do
     exit 1
   fi
   cat $kind.txt
-  [ "$(grep -c "of 2 (started by Slurm) needs a job key" $kind.txt)" = 2 ]
+  [ "$(grep -c "of 2 (Slurm) needs a job key" $kind.txt)" = 2 ]
   [ "$(grep -c "use srun --mpi=pmix" $kind.txt)" = 2 ]
 done
 export WEFT_JOB_KEY=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')

@@ -12,7 +12,8 @@ set(accept_files runtime/descriptors/disposal.cpp runtime/descriptors/spare_fd.h
 set(accept_cure "call wireup::accept_one with a disposal")
 set(receive "(recvmsg|recvmmsg)\\(|SCM_RIGHTS")
 set(receive_files runtime/descriptors/disposal.cpp runtime/descriptors/remote_wakeup.cpp
-  runtime/descriptors/rights.hpp wireup/sockets/unix_socket.cpp transports/tcp/port.cpp)  # the last one: of TCP
+  runtime/descriptors/rights.hpp wireup/sockets/unix_socket.cpp
+  transports/tcp/stream_socket.hpp)  # of TCP
 set(receive_cure "call wireup::receive_packet with a disposal")
 set(unix_socket "::socket(pair)?\\(AF_(UNIX|LOCAL)")
 set(unix_socket_files runtime/descriptors/remote_wakeup.cpp wireup/sockets/unix_socket.cpp)

@@ -45,7 +45,7 @@ class dump_answers {
   std::deque<question> waiting_;  // guarded by mutex_, as the next two
   bool runs_ = false;             // the thread will look at waiting_ again
   bool closed_ = false;
-  runtime::exit_gate exit_gate_;
+  runtime::exit_gate exit_gate_{};
   std::thread thread_;  // the control plane's thread, until `close`
 };
 

@@ -261,9 +261,10 @@ void stream_link::flush() noexcept {
 
 bool stream_link::retry() noexcept {
   const std::uint64_t before = written_;
+  const bool had_unsent = pair_.socket().has_unsent();  // which counts as written
   blocked_ = false;
   if (write()) tell_of_put();
-  const bool moved = written_ != before;
+  const bool moved = written_ != before || (had_unsent && !pair_.socket().has_unsent());
   if (moved) notify_writable();
   return moved;
 }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "runtime/os/errno_hint.hpp"
@@ -165,9 +164,9 @@ net::tls::stance tcp_transport::stance_towards(const counterpart& who) {
   }
   const net::tls::stance own = net::tls::stance_of(settings_.encryption, is_here);
   if (own == net::tls::stance::cannot && !std::exchange(has_said_bare_, true))
-    std::fprintf(stderr,
-                 "weft: what goes to other hosts over TCP is not encrypted, because weft is built "
-                 "without OpenSSL; WEFT_TCP_TLS=no says that this is meant\n");
+    engine_.report(log_level::warning,
+                   "what goes to other hosts over TCP is not encrypted, because weft is built "
+                   "without OpenSSL; WEFT_TCP_TLS=no says that this is meant");
   return own;
 }
 

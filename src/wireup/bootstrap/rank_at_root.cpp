@@ -150,7 +150,8 @@ void rank_at_root::on_timeout(bool at_last) {
 }
 
 void rank_at_root::when_settled(std::function<void()> then) {
-  book_ ? book_->when_settled(std::move(then)) : then();
+  if (book_) return book_->when_settled(std::move(then));
+  then();
 }
 
 void rank_at_root::leave() {

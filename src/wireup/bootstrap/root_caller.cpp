@@ -10,8 +10,8 @@
 namespace weft::wireup {
 
 namespace {
-// A thousand ranks that wait for rank 0 knock once a second each.
-constexpr std::chrono::milliseconds first_knock_pause{20}, longest_knock_pause{1000};
+// A thousand ranks that wait for rank 0 try once a second each.
+constexpr std::chrono::milliseconds first_pause_of_calls{20}, longest_pause_of_calls{1000};
 }  // namespace
 
 root_caller::root_caller(std::shared_ptr<loop> on, root_place root, job_key key,
@@ -24,7 +24,7 @@ root_caller::root_caller(std::shared_ptr<loop> on, root_place root, job_key key,
       peer_timeout_(peer_timeout),
       to_(std::move(to)),
       pause_(loop_->io()),
-      next_pause_(first_knock_pause) {}
+      next_pause_(first_pause_of_calls) {}
 
 void root_caller::start() {
   if (closed_) return;
@@ -58,7 +58,7 @@ void root_caller::start_again() {
   if (link_) link_->close();
   link_.reset();
   pause_.expires_after(next_pause_);
-  next_pause_ = std::min(next_pause_ * 2, longest_knock_pause);
+  next_pause_ = std::min(next_pause_ * 2, longest_pause_of_calls);
   pause_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     if (!fault) self->start();
   });

@@ -205,7 +205,7 @@ TEST_CASE("topics: a subscriber that a value is too long for leaves, and blocks 
       expect(next.code() == errc::truncated, "a value is too long");
     }
     co_await other.recv_value<int>(topic_said);
-    expect(in.counts().publishers == 0, "the subscription has ended");
+    while (in.counts().publishers != 0) co_await sleep_for(100us);  // the subscription has ended
   };
   with_liar(publishes, takes);
 }

@@ -111,7 +111,7 @@ TEST_CASE("rank 0 that ends at once leaves the others the directory") {
 TEST_CASE("rank 0 may come later than the others, and others than rank 0") {
   const place_to_meet at;
   auto one = at.enter(1, 3);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it knocks in vain for a while
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it tries for a while
   auto zero = at.enter(0, 3), two = at.enter(2, 3);
   CHECK((one.get() && zero.get() && two.get()));
 }
@@ -120,15 +120,15 @@ TEST_CASE("a rank without the key, or with another size, is told so") {
   place_to_meet at;
   at.terms.start_timeout = std::chrono::seconds(2);
   auto zero = at.enter(0, 3);
-  place_to_meet stranger = at;
-  stranger.terms.key = job_key::random();
-  CHECK_THAT(failure_of(stranger.enter(1, 3)), weft::tests::contains("WEFT_JOB_KEY"));
+  place_to_meet other = at;
+  other.terms.key = job_key::random();
+  CHECK_THAT(failure_of(other.enter(1, 3)), weft::tests::contains("WEFT_JOB_KEY"));
   CHECK_THAT(failure_of(at.enter(1, 4)), weft::tests::contains("has 3 ranks"));
   CHECK_THAT(failure_of(std::move(zero)),
              weft::tests::contains("ranks 1 to 2 of 3 did not come within 2 s; ") &&
                  weft::tests::contains("was refused: the job at rank 0 has 3 ranks"));
-  stranger.terms.key = {};
-  CHECK_THAT(failure_of(stranger.enter(1, 3)), weft::tests::contains("openssl rand -hex 32"));
+  other.terms.key = {};
+  CHECK_THAT(failure_of(other.enter(1, 3)), weft::tests::contains("openssl rand -hex 32"));
 }
 
 TEST_CASE("a rank says for how long it has waited for rank 0, and where") {
