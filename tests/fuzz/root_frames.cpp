@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that meet at rank 0: its book, with several connections that send arbitrary messages, and
-// a member, whose rank 0 says anything. A closed connection is told nothing more, each `find` has
+// a member, whose rank 0 says anything. Nothing is sent to a closed connection, each `find` has
 // one answer, and a member asks for what it does not know only.
 #include <memory>
 #include <string>

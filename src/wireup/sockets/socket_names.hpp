@@ -24,8 +24,8 @@ struct listening {
 
 /// A value. Abstract names, the default, leave nothing behind and are seen by the processes of the
 /// network namespace. A folder is seen by all processes that have it, whatever else they share; a
-/// name that a killed process leaves there is removed by the next one that listens or that finds
-/// nobody behind it.
+/// name that a killed process leaves there is removed by a process that comes later, or that looks
+/// for it.
 class socket_names {
  public:
   socket_names() = default;

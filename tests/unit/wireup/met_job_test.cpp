@@ -116,7 +116,7 @@ TEST_CASE("rank 0 may come later than the others, and others than rank 0") {
   CHECK((one.get() && zero.get() && two.get()));
 }
 
-TEST_CASE("a rank without the key, or with another size, is told so") {
+TEST_CASE("a rank without the key, or with another size, learns why it is refused") {
   place_to_meet at;
   at.terms.start_timeout = std::chrono::seconds(2);
   auto zero = at.enter(0, 3);

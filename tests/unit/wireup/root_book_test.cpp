@@ -174,7 +174,7 @@ TEST_CASE("the time is over: those that came are given the names of those that d
   }
 }
 
-TEST_CASE("the time is over: who comes afterwards is told so, too") {
+TEST_CASE("the time is over: a rank that comes afterwards learns it, too") {
   room r(3);
   const auto zero = r.enter(0, 3), one = r.enter(1, 3);
   r.book.on_timeout("1 s");

@@ -73,6 +73,30 @@ TEST_CASE("tcp: a put arrives where it is expected, before the frames behind it"
   CHECK(x.a.in.transferred == std::vector<std::uint64_t>(answer == post::posted, 42));
 }
 
+TEST_CASE("tcp: a frame that finds no room behind a put learns when there is some") {
+  both x;
+  int without_room = 0;
+  // Of several sizes, so that at times the last bytes of a put are sealed before the socket takes
+  // them.
+  for (std::size_t size = 2 << 20; size < (10 << 20); size += 333'007) {
+    CAPTURE(size);
+    const bytes out = pattern(size, 11);
+    bytes in(size);
+    const const_buffer whole(out);
+    const std::size_t ended = x.a.in.transferred.size();
+    const bool posted = put(x.a, whole, expect(x.b, in)) == post::posted;
+    if (x.a.send({}, pattern(8)) == post::busy) {
+      ++without_room;
+      const int before = x.a.in.rooms;
+      REQUIRE(eventually({&x.a, &x.b}, [&] { return x.a.in.rooms != before; }));
+    }
+    REQUIRE(eventually({&x.a, &x.b}, [&] { return in == out; }));
+    REQUIRE(
+        eventually({&x.a, &x.b}, [&] { return !posted || x.a.in.transferred.size() != ended; }));
+  }
+  CHECK(without_room > 0);
+}
+
 TEST_CASE("tcp: lent memory is free when the peer has read it", "[bare]") {
   both x;
   const bytes out = pattern(tcp::shortest_put, 3);
