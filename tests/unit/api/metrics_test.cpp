@@ -11,6 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "support/catch.hpp"
+#include "support/expect.hpp"
 #include "support/transports.hpp"
 
 using namespace weft;
@@ -42,8 +43,7 @@ task<void> exchange(context& ctx, endpoint other) {
   loan<int> lent_out = ctx.make_loan<int>(1000);
   co_await other.send_loan(tag{4}, std::move(lent_out));
   { const lent<int> read = co_await other.recv_loan<int>(tag{4}); }
-  const int answer = co_await other.call<int>(twice, 21);
-  CHECK(answer == 42);
+  weft::tests::expect(co_await other.call<int>(twice, 21) == 42, "the call answers 42");
   co_await other.put(mine, there);
   co_await other.get(mine, there);
   co_await other.fetch_add(there, 1);
