@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // survive: a computation that goes on when a process dies. Each process keeps a copy of its left
 // neighbour's part. When one dies, the others make a smaller group, the right neighbour of the dead
-// one takes over its part, and all go back to the last step of which there are copies.
+// one takes over its part, and all go back to the last step of which there are copies:
 //
 //   weft-run -n 4 survive --kill 2 --at 25
 //     [3] rank 2 has died; 3 ranks go on with step 20
 //     [0] right after 100 steps, on 3 ranks
 //
-// weft-run exits with the status of the rank that died. Rank 0 coordinates the job: without it, no
-// smaller group can be made.
+// Or they wait until the dead one is started again: it takes its place, and gets its part back.
+//
+//   weft-run -n 4 --restart 1 survive --kill 2 --at 25 --replace
+//     weft-run: rank 2 (pid 4711) was killed by signal 9 (Killed), and is started again (1 of 1
+//     times) [2] rank 2 has come back, and goes on with step 20 [0] right after 100 steps, on 4
+//     ranks
+//
+// weft-run exits with the status of a rank that died and was not started again. Rank 0 coordinates
+// the job: without it, no process comes back.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <numeric>
 #include <stdexcept>
@@ -26,9 +35,13 @@ using namespace weft;
 constexpr std::uint64_t all_cells = 1000;
 constexpr int checkpoint_every = 10;
 
+/// How long the others wait for a process that is started again.
+constexpr auto patience = std::chrono::minutes(1);
+
 struct settings {
   int steps = 100, at = 25;
   peer_id kill = no_peer;
+  bool replace = false;
 };
 
 struct cell {
@@ -56,24 +69,32 @@ cells cells_of(peer_id rank, peer_id ranks) {
 
 /// What a process has at the begin of a step: its part, and its left neighbour's.
 struct checkpoint {
-  int step = 0;
+  static constexpr int none = -1;
+  int step = none;
   cells mine, left;
 };
 
 class survivor {
  public:
   survivor(context& ctx, const settings& s)
-      : team_(ctx.world()), me_(team_.rank()), s_(s), mine_(cells_of(team_.rank(), team_.size())) {}
+      : team_(ctx.world()),
+        me_(team_.rank()),
+        returned_(membership(ctx).returned()),
+        s_(s),
+        mine_(cells_of(team_.rank(), team_.size())) {}
 
   task<void> compute() {
+    if (returned_) co_await take_places();
     while (step_ != s_.steps) {
       const result<void> done = co_await as_result(make_step());
       if (done)
         ++step_;
-      else if (is_loss(done.code()))
-        co_await recover();
-      else
+      else if (!is_loss(done.code()))
         throw done.failure();
+      else if (s_.replace)
+        co_await take_places();
+      else
+        co_await take_over();
     }
     co_await check();
   }
@@ -81,7 +102,7 @@ class survivor {
  private:
   task<void> make_step() {
     if (step_ % checkpoint_every == 0) co_await save();
-    if (me_ == s_.kill && step_ == s_.at) std::raise(SIGKILL);
+    if (me_ == s_.kill && step_ == s_.at && !returned_) std::raise(SIGKILL);
     const std::uint64_t sum = co_await team_.all_reduce(sum_of(mine_));
     advance(mine_, sum);
   }
@@ -102,20 +123,49 @@ class survivor {
     newer_ = std::move(next);
   }
 
-  /// Every member that is left comes here, because the loss ends the collectives of its group.
-  task<void> recover() {
+  /// Every member that is left comes here, because the loss ends the collectives of its group, and
+  /// so does the process that has come back.
+  task<void> take_places() {
+    team_ = co_await within(patience, team_.replace());
+    const std::vector<int> steps = co_await team_.all_gather(newer_.step);
+    int common = s_.steps;
+    for (const int step : steps)
+      if (step != checkpoint::none) common = std::min(common, step);
+    const peer_id right = (team_.rank() + 1) % team_.size();
+    const peer_id left = (team_.rank() + team_.size() - 1) % team_.size();
+    if (newer_.step != checkpoint::none) {
+      go_back_to(common);
+      const tag part = team_.own_tag(tag{2}), copy = team_.own_tag(tag{3});
+      if (steps[left] == checkpoint::none) co_await team_[left].send_value(part, newer_.left);
+      if (steps[right] == checkpoint::none) co_await team_[right].send_value(copy, newer_.mine);
+      co_return;
+    }
+    if (steps[left] == checkpoint::none || steps[right] == checkpoint::none)
+      throw std::runtime_error("a part is lost: no copy of it is left");
+    newer_.step = common;
+    co_await team_[right].recv_value(team_.own_tag(tag{2}), newer_.mine);
+    co_await team_[left].recv_value(team_.own_tag(tag{3}), newer_.left);
+    go_back_to(common);
+    fmt::print("rank {} has come back, and goes on with step {}\n", team_.rank(), step_);
+  }
+
+  /// The same without the dead one, if it is not started again.
+  task<void> take_over() {
     const endpoint left = neighbour(team_.size() - 1);
     team_ = co_await team_.shrink();
-    const int common = co_await team_.all_reduce(newer_.step, minimum{});
-    if (newer_.step != common) newer_ = std::move(older_);
-    step_ = common;
-    mine_ = newer_.mine;
+    go_back_to(co_await team_.all_reduce(newer_.step, minimum{}));
     if (!team_.rank_of(left)) {
       fmt::print("rank {} has died; {} ranks go on with step {}\n", left.id(), team_.size(), step_);
       mine_.insert(mine_.end(), newer_.left.begin(), newer_.left.end());
     }
     if (co_await team_.all_reduce(std::uint64_t{mine_.size()}) != all_cells)
       throw std::runtime_error("a part is lost: no copy of it is left");
+  }
+
+  void go_back_to(int step) {
+    if (newer_.step != step) newer_ = std::move(older_);
+    step_ = step;
+    mine_ = newer_.mine;
   }
 
   /// Compares with the same computation on one process.
@@ -129,7 +179,8 @@ class survivor {
   }
 
   group team_;
-  const peer_id me_;  // the rank in the job, which stays
+  const peer_id me_;     // the rank in the world, which stays
+  const bool returned_;  // whether it was another process's before
   const settings s_;
   int step_ = 0;
   cells mine_;
@@ -152,6 +203,7 @@ int main(int argc, char** argv) {
   app.add_option("--kill", s.kill, "the rank that kills itself; not 0")
       ->check(CLI::Range(1u, 1u << 24));
   app.add_option("--at", s.at, "in this step")->capture_default_str();
+  app.add_flag("--replace", s.replace, "the others wait until it is started again");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -144,6 +144,41 @@ class group {
   ///         unsupported: the group has members outside of the job
   task<group> shrink() const;
 
+  /// The whole job again after a loss: each place that a rank had at the start is held by that
+  /// rank, or by the process that was started again for it (membership::returned). Waits, without a
+  /// limit of its own, until all places are held. All members call it, also those that have come
+  /// back, which begin with `context::world().replace()`; so one loop serves both:
+  ///
+  ///     group team = ctx.world();
+  ///     for (state s = last_checkpoint(); !s.done();) {
+  ///       std::optional<error> loss;
+  ///       try {
+  ///         co_await step(team, s);
+  ///       } catch (const error& e) {
+  ///         if (!is_loss(e.kind())) throw;
+  ///         loss = e;
+  ///       }
+  ///       if (!loss) continue;
+  ///       team = co_await within(1min, team.replace());
+  ///       s = co_await agree_on_checkpoint(team);
+  ///     }
+  ///
+  /// Here a process that has come back gets `peer_lost` from its first collective, because the rank
+  /// that it has in the world was another process's. Ranks and size are those of the world. All
+  /// members get the group, or it fails for those that have it, too. A message of the lost process
+  /// is never taken for one of the new one, which is another peer.
+  /// \throws weft::error  peer_lost: rank 0 has gone, or goes meanwhile: no process comes back;
+  ///         closed: a rank has left in good order, so that its place stays empty; stopped: as
+  ///         shrink; unsupported: this group was not made of the world by shrink, replace or grow
+  task<group> replace() const;
+
+  /// All members of the job: those that have a place, in its order, and then those that joined
+  /// later (weft::join), in the order of their ranks. All members call it; one that has just
+  /// joined begins with `context::world().grow()`. Waits until all have the same view of the job.
+  /// \throws weft::error  peer_lost: rank 0 has gone, or goes meanwhile; stopped, unsupported: as
+  ///         replace
+  task<group> grow() const;
+
   /// The group of a membership view: also of processes that joined later. Without a message: every
   /// member of the view makes the group of the same view. The same view may be used again only
   /// after a barrier of the group that had it: messages of both have the same tags.

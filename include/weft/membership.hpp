@@ -14,6 +14,10 @@ namespace weft {
 struct membership_view {
   std::uint64_t epoch = 0;     ///< the number of changes since the job was started
   std::vector<peer_id> ranks;  ///< of the members, in ascending order
+  /// Who has the place of each rank that was there at the start: that rank itself; when it was
+  /// lost, `no_peer`, until a process that was started again takes the place, under a rank of its
+  /// own (membership::returned). If it left, the place still names it, and stays as it is.
+  std::vector<peer_id> places;
 
   bool contains(peer_id rank) const noexcept;
 };
@@ -27,6 +31,12 @@ struct membership_view {
 /// group's size. After the end of rank 0 the job goes on, but no process can join and no change is
 /// reported; `group::shrink` works on.
 ///
+/// A process that is started again with the number of a rank that was lost (by weft-run --restart,
+/// or by what started the job; docs/hosts.md) takes its place: its context has a new rank, which no
+/// message of the old process can be taken for, and `context::world()` has the old one.
+/// `group::replace` makes the group that it is in. Not in jobs that mpirun or srun --mpi=pmix
+/// started, and not after the end of rank 0.
+///
 /// Functions may be called from any thread.
 class membership {
  public:
@@ -34,6 +44,10 @@ class membership {
 
   /// This process's rank. A process that neither was launched nor joined has rank 0 of 1.
   peer_id rank() const noexcept;
+
+  /// Whether this process has taken the place of a rank that was lost: its program begins with its
+  /// last checkpoint, and `context::world().replace()`.
+  bool returned() const noexcept;
 
   /// Lets processes join through rank 0 until its context ends. Only rank 0 may call it.
   /// \param address as for context::listen: "unix://name" for this host, or, with a job key

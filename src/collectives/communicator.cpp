@@ -44,7 +44,7 @@ communicator::communicator(proto::messenger& m, std::uint64_t number, peer_id ra
       shape_(shape),
       members_(std::move(members)),
       segment_(make_segment(flags)),
-      lineage_(std::make_shared<lineage>(lineage{number})) {
+      lineage_(std::make_shared<lineage>(lineage{number, number == 0})) {
   const runtime::engine::holder hold(engine());
   if (!messenger_.groups().add(number_, *this))
     throw error(errc::invalid_argument,
@@ -94,6 +94,11 @@ void communicator::check_all() {
                 fmt::format("rank {} joined later, and this group is of the {} that started "
                             "together; group::of makes one of a membership_view",
                             rank_, size()));
+  if (disowned_)
+    throw error(errc::peer_lost,
+                fmt::format("rank {} of this group was lost, and this process has come back in its "
+                            "place: group::replace makes the group that it is in",
+                            rank_));
   const runtime::engine::holder hold(engine());
   make_places();
   checked_.store(true, std::memory_order_release);

@@ -15,6 +15,7 @@
 #include <weft/detail/collective_ops.hpp>
 #include <weft/operations/messages.hpp>
 
+#include "collectives/attempts.hpp"
 #include "collectives/call_log.hpp"
 #include "collectives/flags/group_flags.hpp"
 #include "collectives/last_choices.hpp"
@@ -28,9 +29,9 @@ class communicator;
 
 /// What groups that descend from one by `shrink` share in one process. Progress lock held.
 struct lineage {
-  std::uint64_t origin;       ///< the number of the first one
-  std::uint64_t members = 0;  ///< those for which there was a group last: member_hash
-  std::uint64_t used = 0;     ///< numbers of their sequence that were used up
+  std::uint64_t origin;  ///< the number of the first one
+  bool of_world;         ///< that is the world, or was made of it by `replace` or `grow`
+  attempts shrinks = {};
   /// Peers that some member has lost: for shrinks without a coordinator.
   std::vector<peer_id> lost = {};
   communicator* tried = nullptr;  ///< the group of such a shrink
@@ -106,20 +107,20 @@ class communicator final : public proto::revocable {
   void pass(peer_id rank, unique_fd file) noexcept;
   void say_no_segment(peer_id rank) noexcept;
 
-  // --- shrink -----------------------------------------------------------------------------------
-  // Groups that descend from one group by `shrink` take their numbers from one sequence for each
-  // list of members. A member may have got a group that failed at the others: they still agree on
-  // the next number.
+  // --- regroup ----------------------------------------------------------------------------------
 
-  /// For the three functions below. \param members peer numbers, in the order of ranks
-  static std::uint64_t member_hash(const std::vector<peer_id>& members) noexcept;
-  /// The first number of the sequence that can be tried.
-  std::uint64_t next_shrink(std::uint64_t members) const;
-  std::uint64_t number_of_shrink(std::uint64_t members, std::uint64_t attempt) const noexcept;
+  /// The numbers of groups that `shrink` makes of this one's lineage.
+  /// \param members peer numbers, in the order of ranks
+  number_sequence shrinks_to(const std::vector<peer_id>& members) const noexcept;
+  attempts& shrinks() noexcept { return lineage_->shrinks; }
   /// This group comes about by a shrink of that one.
   void descends_from(const detail::communicator_ptr& old);
-  /// It has come about, by that attempt.
-  void came_about(std::uint64_t members, std::uint64_t attempt);
+  /// It comes about of that one with members that were not in it, and begins a lineage.
+  void follows(const communicator& old) noexcept { lineage_->of_world = old.is_of_world(); }
+  bool is_of_world() const noexcept { return lineage_->of_world; }
+  /// The rank was that of a process that was lost: this one makes no calls in this group. Before
+  /// all calls.
+  void disown() noexcept { disowned_ = true; }
 
   /// Where there is no coordinator: tells the members of the first group which of them this side
   /// has lost, also those in `more`. \return all that some member has lost, by their peer numbers
@@ -212,6 +213,7 @@ class communicator final : public proto::revocable {
   std::unique_ptr<std::atomic<proto::peer*>[]> known_;
   std::vector<std::shared_ptr<proto::peer>> held_;  // those that are known
   std::atomic<bool> checked_{false};  // this process is a member, and there are places
+  bool disowned_ = false;             // constant once the group is in use
   std::optional<proto::revocation> revoked_;
   std::optional<error> cause_;               // of a revocation by this member
   std::array<statement, 2> disagreement_{};  // of a revocation because of different calls

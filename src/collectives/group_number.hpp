@@ -11,7 +11,7 @@
 namespace weft::collectives {
 
 /// Where a number comes from, so that two ways never give one number by the same words.
-enum class origin : std::uint64_t { split = 1, shrink, view, name, flags };
+enum class origin : std::uint64_t { split = 1, shrink, view, name, flags, replace, grow };
 
 /// Mixes words into a number (the finalizer of SplitMix64, Steele, Lea, Flood 2014). Two groups of
 /// one process get the same one of 2^32 by chance of 2^-32, and the second one then is an error.

@@ -162,8 +162,11 @@ class rank_zero {
       return locator == place(static_cast<std::uint8_t>(who.pid));
     };
     h.on_change = [this](const change& c) {
-      check(c.what == change_kind::joined || may_end_.contains(c.rank),
+      check(!ends_membership(c.what) || may_end_.contains(c.rank),
             "a rank's end is told by who may");
+      if (ends_membership(c.what)) gone_.insert(c.rank);
+      check(c.what != change_kind::returned || gone_.contains(c.place),
+            "a place is taken when its rank was lost");
     };
     book_ = std::make_unique<coordinator>(std::move(h));
   }
@@ -219,7 +222,9 @@ class rank_zero {
     v->line->who.rank = how / 2u % 8;
     v->leaves = how >= 240;
     const peer_id says = how / 16u % 8;
-    v->said = (how & 1) == 0 ? roster_private_data(no_peer) : roster_private_data(says);
+    v->said = encode((how & 1) == 0   ? roster_greeting{}
+                     : (how & 2) == 0 ? roster_greeting{says, no_peer}
+                                      : roster_greeting{no_peer, says});
     if (how == 0xff) v->said = "hello";
     lines_.push_back(v->line);
     book_->on_request(std::move(v));
@@ -244,7 +249,7 @@ class rank_zero {
     }
   }
 
-  std::set<peer_id> asked_, may_end_;
+  std::set<peer_id> asked_, may_end_, gone_;
   std::vector<answer> answers_;
   std::vector<std::shared_ptr<scripted_line>> lines_;
   std::unique_ptr<coordinator> book_;

@@ -217,8 +217,10 @@ void request_and_leave(scene& s, dice& d) {
 void visit_coordinator(scene& s, dice& d) {
   if (s.guises.empty() || s.victim.locator.empty()) return;
   const auto& g = d.one_of(s.guises);
-  const std::string private_data =
-      d.percent(60) ? "weft roster 2 new" : "weft roster 2 " + std::to_string(any_word(d) & 0xffff);
+  const std::string private_data = d.percent(60)
+                                       ? "weft roster 3 new"
+                                       : (d.percent(50) ? "weft roster 3 for " : "weft roster 3 ") +
+                                             std::to_string(any_word(d) & 0xffff);
   const std::size_t before = g->channels.size();
   if (!g->connect_to_coordinator(s.victim.locator, private_data) || g->channels.size() == before)
     return;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "collectives/shrink.hpp"
+#include "collectives/regroup.hpp"
 #include "sim/acts.hpp"
 #include "sim/meeting.hpp"
 #include "sim/pace.hpp"
@@ -76,8 +76,8 @@ task<void> attend(job& j, rank& r, meeting_ptr m, dice d) {
     if (round == m->rounds) break;
     record& page = watch(r, m, "shrink");
     weft::task_environment& here = co_await weft::current_environment();
-    auto next =
-        co_await as_result(weft::collectives::shrink(group, j.views(r.number()), r.number()));
+    auto next = co_await as_result(weft::collectives::regroup(
+        weft::collectives::regrouping::shrink, group, j.views(r.number()), r.number()));
     if (here.stop.stop_requested()) r.book().asked_to_stop(page);
     r.book().ended(page, next.code());
     if (!next) break;

@@ -6,7 +6,7 @@
 
 #include <weft/coro/event.hpp>
 
-#include "collectives/shrink.hpp"
+#include "collectives/regroup.hpp"
 
 namespace sim {
 
@@ -21,6 +21,7 @@ class views_of_rank final : public weft::collectives::member_views {
     }
     co_return view_;
   }
+  weft::collectives::job_attempts& attempts_of_job() override { return attempts_; }
   /// The coordinator has ended: there are no more changes.
   void lose() {
     lost_ = true;
@@ -35,6 +36,7 @@ class views_of_rank final : public weft::collectives::member_views {
 
  private:
   weft::collectives::job_view view_;
+  weft::collectives::job_attempts attempts_;
   weft::event changed_;
   bool lost_ = false;
 };

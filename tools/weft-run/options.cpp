@@ -31,15 +31,16 @@ constexpr const char* details =
     "For SIGQUIT (Ctrl-\\) each rank with a weft context prints what it waits for, and goes on\n"
     "(WEFT_DUMP_SIGNAL=none: it ends).\n"
     "\n"
-    "Exit status: that of the rank that failed first (128 + the signal's number if a signal "
-    "killed\n"
-    "it), 124 after --timeout, 126 or 127 if the program could not be started, 2 for a wrong\n"
+    "Exit status: that of the rank that failed first and was not started again (128 + the\n"
+    "signal's number if a signal killed it), 124 after --timeout, 126 or 127 if the program could "
+    "not be started, 2 for a wrong\n"
     "command line, 1 if their output could not be written; else 0.\n"
     "\n"
     "Examples:\n"
     "  weft-run -n 4 ./heat picture.pgm\n"
     "  weft-run -n 2 --bind --no-label ./pingpong\n"
-    "  weft-run -n 8 --timeout 60 --output results ./solve\n";
+    "  weft-run -n 8 --timeout 60 --output results ./solve\n"
+    "  weft-run -n 4 --restart 3 ./survive\n";
 
 struct formatter final : CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
@@ -58,7 +59,8 @@ std::vector<std::string> arguments(int argc, char** argv) {
     const bool value = before == "-n" || before == "-np" || before == "--ranks" || before == "-g" ||
                        before == "--grace" || before == "--call-tree-messages" ||
                        before == "--trace" || before == "-t" || before == "--timeout" ||
-                       before == "-o" || before == "--output";
+                       before == "-o" || before == "--output" || before == "-r" ||
+                       before == "--restart";
     if (argument == "--" || (!argument.starts_with('-') && !value)) own = false;
     all.emplace_back(own && argument == "-np" ? "-n" : argument);
   }
@@ -85,6 +87,11 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
   app.add_flag("-k,--kill-on-failure", into.kill_on_failure,
                "When a rank fails, end the others (SIGTERM, after the grace period SIGKILL); "
                "otherwise they get a notice and go on");
+  app.add_option("-r,--restart", into.restarts,
+                 "Start a rank that fails again, up to so many times; it takes its place again by "
+                 "group::replace. Not rank 0, without which no process comes back")
+      ->type_name("TIMES")
+      ->check(CLI::Range(0u, 1000000u));
   app.add_option("-g,--grace", into.grace, "The grace period in seconds")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));

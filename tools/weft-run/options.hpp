@@ -16,6 +16,7 @@ struct options {
   std::string call_tree;                 ///< a file, or "stderr"; empty: none
   std::uint64_t call_tree_messages = 0;  ///< 0: all
   std::string trace;                     ///< a file for the traces of all ranks; empty: none
+  std::uint32_t restarts = 0;            ///< of each rank but 0, when it fails
   double timeout = 0;                    ///< seconds after which the ranks are ended; 0: never
   std::string output;  ///< a folder for what each rank prints; empty: weft-run's own output
   double grace = 5;    ///< seconds between asking the others to end and killing them

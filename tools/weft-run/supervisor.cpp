@@ -162,7 +162,8 @@ unique_fd supervisor::make_reader(std::uint32_t number, sink& to,
 
 unique_fd supervisor::make_file(std::uint32_t number, const char* kind) const {
   const std::string name = fmt::format("{}/rank.{}.{}", chosen_.output, number, kind);
-  return must(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), name.c_str());
+  const int from = ranks_[number].restarts == 0 ? O_TRUNC : O_APPEND;
+  return must(::open(name.c_str(), O_WRONLY | O_CREAT | from | O_CLOEXEC, 0666), name.c_str());
 }
 
 int supervisor::input_of(std::uint32_t number) {
@@ -287,10 +288,22 @@ void supervisor::on_rank_end(std::uint32_t number, int status) {
   if (!killed)
     text = fmt::format("rank {} (pid {}) ended with status {}", number, ranks_[number].pid,
                        exit_status);
+  if (!ours && may_restart(number)) {
+    rank& r = ranks_[number];
+    say(fmt::format("{}, and is started again ({} of {} times)", text, ++r.restarts,
+                    chosen_.restarts));
+    if (start_one(number)) return;
+  }
   if (!text.empty() && !chosen_.output.empty())
     text += fmt::format("; see {}/rank.{}.err", chosen_.output, number);
   if (!text.empty()) say(text);
   on_failure(number, exit_status, std::move(text));
+}
+
+/// Only rank 0 can let it in.
+bool supervisor::may_restart(std::uint32_t number) const noexcept {
+  return number != 0 && ranks_[number].restarts < chosen_.restarts && ranks_[0].living &&
+         !interrupted_ && !killing_ && !timed_out_;
 }
 
 void supervisor::on_failure(std::uint32_t number, int exit_status, std::string text) {

@@ -30,6 +30,7 @@ class supervisor {
   struct rank {
     pid_t pid = -1;
     bool living = false;
+    std::uint32_t restarts = 0;
     std::shared_ptr<line_reader> output, errors;
   };
 
@@ -48,6 +49,7 @@ class supervisor {
 
   void reap();
   void on_rank_end(std::uint32_t number, int status);
+  bool may_restart(std::uint32_t number) const noexcept;
   void on_failure(std::uint32_t number, int exit_status, std::string text);
   void kill_later();
   void end_in_time();

@@ -22,6 +22,10 @@ bool membership_view::contains(peer_id rank) const noexcept {
 
 peer_id membership::rank() const noexcept { return detail::core_of(*context_).members().rank(); }
 
+bool membership::returned() const noexcept {
+  return detail::core_of(*context_).members().returned();
+}
+
 std::string membership::open(std::string address) {
   return detail::core_of(*context_).members().open(address);
 }
@@ -43,17 +47,6 @@ task<void> membership::leave() {
   for (membership_view v = all.now(); v.contains(all.rank());) v = co_await known.changed(v.epoch);
 }
 
-namespace {
-
-error no_answer(const std::string& address, std::chrono::seconds timeout) {
-  return error(errc::unreachable,
-               fmt::format("rank 0 at {} has not answered for {} s; it may be stopped or very busy "
-                           "(WEFT_PEER_TIMEOUT says how long that is waited for)",
-                           address, timeout.count()));
-}
-
-}  // namespace
-
 context join(const std::string& address, options chosen) {
   static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
   chosen = detail::checked(std::move(chosen));
@@ -66,12 +59,14 @@ context join(const std::string& address, options chosen) {
   line->join(address, [&answer](const wireup::failure& why) { answer.set_value(why); });
   if (told.wait_for(timeout) != std::future_status::ready) {
     line->end();  // and nobody sets the answer any more
-    throw no_answer(address, timeout);
+    throw error(errc::unreachable,
+                fmt::format("rank 0 at {} has not answered for {} s; it may be stopped or very "
+                            "busy (WEFT_PEER_TIMEOUT says how long that is waited for)",
+                            address, timeout.count()));
   }
   if (const wireup::failure why = told.get(); why.kind != errc::ok) throw error(why.kind, why.text);
-  auto made = std::make_unique<detail::core>(std::move(chosen), std::move(line));
-  if (!made->members().await_entry(timeout)) throw no_answer(address, timeout);
-  return detail::internals::context_of(std::move(made));
+  return detail::internals::context_of(
+      std::make_unique<detail::core>(std::move(chosen), std::move(line)));
 }
 
 }  // namespace weft

@@ -57,11 +57,11 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
 }
 
 control_plane::control_plane(const options& chosen,
-                             std::shared_ptr<wireup::coordinator_connection> line)
+                             const std::shared_ptr<wireup::coordinator_connection>& line)
     : log_(line ? line->log() : std::make_shared<const runtime::log>(chosen.log)),
       job_(job_of(chosen, line, log_)),
       tcp_(tcp_settings_of(chosen, job_.get())),
-      members_(*job_, mail_, tcp_, std::move(line), log_),
+      members_(*job_, mail_, tcp_, job_->line(), log_),
       placement_(chosen.progress_cpus,
                  std::max<std::size_t>(job_->local_size(), chosen.processes_per_host)) {}
 

@@ -32,7 +32,7 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
 class control_plane final : private wireup::manager_events {
  public:
   /// \param line as core's
-  control_plane(const options& chosen, std::shared_ptr<wireup::coordinator_connection> line);
+  control_plane(const options& chosen, const std::shared_ptr<wireup::coordinator_connection>& line);
   ~control_plane();  ///< after `end`
   control_plane(const control_plane&) = delete;
   control_plane& operator=(const control_plane&) = delete;

@@ -72,13 +72,13 @@ int dump_signal_of(dump_on chosen) noexcept {
   return 0;
 }
 
-/// Each rank of a job, and each further lane, has a file of its own: trace.json becomes
-/// trace.3.json, trace.3.lane1.json and so on.
+/// Each rank of a job, also one that has come back, and each further lane, has a file of its own:
+/// trace.json becomes trace.3.json, trace.3.lane1.json and so on.
 std::string file_of_rank(const std::string& chosen, const wireup::job& j, proto::lane_number lane) {
   std::filesystem::path file(chosen);
   std::string extension = file.extension().string();
   if (lane != 0) extension = fmt::format(".lane{}{}", lane, extension);
-  if (j.launched()) extension = fmt::format(".{}{}", j.rank(), extension);
+  if (j.launched()) extension = fmt::format(".{}{}", j.place(), extension);
   return file.replace_extension(extension).string();
 }
 
@@ -115,14 +115,15 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   const wireup::job& j = plane_->job();
   const auto shape = collectives::group_shape::on_hosts(
       j.size(), j.per_host(), *collectives::forced_by(options_.experimental.collectives));
-  world_ = std::make_shared<collectives::communicator>(messenger_, 0, j.rank(), shape,
+  world_ = std::make_shared<collectives::communicator>(messenger_, 0, j.place(), shape,
                                                        std::vector<peer_id>{});
+  if (j.place() != j.rank()) world_->disown();
   plane_->add(*this);
 }
 
 /// Once the first lane is made, the destructor runs also if this fails.
-core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
-    : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), std::move(line)), 0) {
+core::core(options chosen, const std::shared_ptr<wireup::coordinator_connection>& line)
+    : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), line), 0) {
   further_lanes_.reserve(options_.lanes - 1);
   for (unsigned n = 1; n != options_.lanes; ++n)
     further_lanes_.push_back(internals::context_of(
@@ -138,6 +139,7 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line)
     metrics_file_ = std::make_unique<metrics_file>(
         file_of_rank(options_.metrics_file, plane_->job(), 0), options_.metrics_interval,
         [this] { return to_openmetrics(snapshot_lanes()); }, plane_->log());
+  plane_->members().await_entry(options_.peer_timeout);
   if (!plane_->log()->wants(log_level::debug)) return;
   std::istringstream choices(describe());
   for (std::string line; std::getline(choices, line);) plane_->log()->write(log_level::debug, line);

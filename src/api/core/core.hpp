@@ -18,6 +18,7 @@
 #include "api/core/dump.hpp"
 #include "api/core/dump_answers.hpp"
 #include "api/core/metrics_file.hpp"
+#include "collectives/attempts.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/loans/loan_pool.hpp"
@@ -54,7 +55,8 @@ class core final : proto::call_table::host {
   /// A context with all its lanes.
   /// \param line the coordinator connection of a process that joins a job; null: the context
   ///   belongs to the job that a launcher started the process in, if any
-  explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr);
+  explicit core(options chosen,
+                const std::shared_ptr<wireup::coordinator_connection>& line = nullptr);
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -93,6 +95,8 @@ class core final : proto::call_table::host {
 
   /// The group of the processes that were started together.
   const communicator_ptr& world() const noexcept { return world_; }
+
+  collectives::job_attempts& regroupings() noexcept { return regroupings_; }
 
   peer_id rank() const noexcept { return plane_->job().rank(); }
   peer_id size() const noexcept { return plane_->job().size(); }
@@ -164,7 +168,8 @@ class core final : proto::call_table::host {
   std::atomic<bool> ended_{false};
   std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
   communicator_ptr world_;
-  std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
+  collectives::job_attempts regroupings_;  // progress lock held
+  std::vector<context> further_lanes_;     // of the first lane: those from 1 on; constant once made
   std::unique_ptr<metrics_file> metrics_file_;  // of the first lane; null: none was asked for
   std::unique_ptr<dump_report> dump_report_;    // of the first lane, as the next one
   std::unique_ptr<dump_answers> dump_answers_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/core/members.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace weft::detail {
@@ -94,7 +96,7 @@ void members::listen(coordinator_connection& line) {
 }
 
 membership_view members::view() const {
-  return {book_.epoch(), {book_.members().begin(), book_.members().end()}};
+  return {book_.epoch(), {book_.members().begin(), book_.members().end()}, book_.places()};
 }
 
 /// On the coordinator connection's thread; on rank 0 on the manager's.
@@ -119,7 +121,7 @@ void members::apply(const changes& c) {
   }
   for (const view_box& box : told) box->deliver(after);
   for (const change& one : applied)
-    if (one.what != change_kind::joined && one.rank != rank())
+    if (ends_membership(one.what) && one.rank != rank())
       manager_proxy_->post([this, one] { ended_(one.rank, one.what == change_kind::died); });
 }
 
@@ -173,12 +175,16 @@ void members::leave() {
   if (const auto line = follow()) line->leave();
 }
 
-bool members::await_entry(std::chrono::seconds timeout) {
+void members::await_entry(std::chrono::seconds timeout) {
   std::unique_lock lock(mutex_);
   const bool told = changed_.wait_for(
       lock, timeout, [&] { return how_ended_ || book_.members().contains(rank()); });
   if (how_ended_) throw error(how_ended_->why, how_ended_->detail);
-  return told;
+  if (!told)
+    throw error(errc::unreachable,
+                fmt::format("rank 0 has not made this process a member for {} s; it may be stopped "
+                            "or very busy (WEFT_PEER_TIMEOUT says how long that is waited for)",
+                            timeout.count()));
 }
 
 void members::find(peer_id rank, const std::string& gone,

@@ -41,13 +41,15 @@ class members {
   void shut();
 
   peer_id rank() const noexcept { return job_.rank(); }
+  /// As membership::returned.
+  bool returned() const noexcept { return job_.place() != job_.rank(); }
   std::string open(const std::string& address);
   membership_view now();
   void wait(std::uint64_t since, const view_box& box);
   void leave();
-  /// Blocks until this process is a member. \return false: it is none after that time
-  /// \throws weft::error rank 0 has gone
-  bool await_entry(std::chrono::seconds timeout);
+  /// Blocks until this process is a member, as one that was there from the start is.
+  /// \throws weft::error (peer_lost, closed) rank 0 has gone, (unreachable) it has not answered
+  void await_entry(std::chrono::seconds timeout);
   /// As job::find, for every rank.
   /// \param gone as job::find_next; empty: as job::find
   void find(peer_id rank, const std::string& gone, std::function<void(std::string locator)> found);

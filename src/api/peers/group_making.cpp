@@ -10,7 +10,7 @@
 #include "api/core/core.hpp"
 #include "collectives/communicator.hpp"
 #include "collectives/group_number.hpp"
-#include "collectives/shrink.hpp"
+#include "collectives/regroup.hpp"
 #include "wireup/job/even_hosts.hpp"
 
 namespace weft {
@@ -59,18 +59,34 @@ struct choice {
 /// The views of a context's job.
 class views_of final : public collectives::member_views {
  public:
-  explicit views_of(context& of) noexcept : job_(of) {}
+  explicit views_of(context& of) noexcept : core_(detail::core_of(of)), job_(of) {}
   collectives::job_view now() override { return view_of(job_.now()); }
   task<collectives::job_view> changed(std::uint64_t since) override {
     membership_view next = co_await job_.changed(since);
     co_return view_of(std::move(next));
   }
+  collectives::job_attempts& attempts_of_job() override { return core_.regroupings(); }
 
  private:
-  static collectives::job_view view_of(membership_view v) { return {v.epoch, std::move(v.ranks)}; }
+  static collectives::job_view view_of(membership_view v) {
+    return {v.epoch, std::move(v.ranks), std::move(v.places)};
+  }
 
+  detail::core& core_;
   membership job_;
 };
+
+task<group> regroup(collectives::regrouping how, context& owner, detail::communicator_ptr whole) {
+  if (how != collectives::regrouping::shrink && !whole->is_of_world())
+    throw error(errc::unsupported,
+                "a lost rank's process comes back to the world, and a process that joins does so, "
+                "too: call this for the world, or what was made of it by shrink, replace and grow, "
+                "and divide the new group again");
+  views_of job(owner);
+  detail::communicator_ptr next =
+      co_await collectives::regroup(how, std::move(whole), job, detail::core_of(owner).rank());
+  co_return group(owner, std::move(next));
+}
 
 }  // namespace
 
@@ -123,12 +139,13 @@ group group::of(context& owner, const std::vector<endpoint>& members, peer_id ra
 }
 
 task<group> group::shrink() const {
-  context& owner = *owner_;
-  detail::communicator_ptr whole = state_;
-  views_of job(owner);
-  detail::communicator_ptr next =
-      co_await collectives::shrink(std::move(whole), job, detail::core_of(owner).rank());
-  co_return group(owner, std::move(next));
+  return regroup(collectives::regrouping::shrink, *owner_, state_);
 }
+
+task<group> group::replace() const {
+  return regroup(collectives::regrouping::replace, *owner_, state_);
+}
+
+task<group> group::grow() const { return regroup(collectives::regrouping::grow, *owner_, state_); }
 
 }  // namespace weft

@@ -35,7 +35,8 @@ enum class frame_kind : std::uint8_t {
   root_welcome = 23,    ///< rank 0: all ranks are there
   directory_find = 24,  ///< a rank asks for a part of the directory
   directory_part = 25,  ///< rank 0: where some ranks listen
-  ranks_ended = 26      ///< rank 0: which ranks have ended
+  ranks_ended = 26,     ///< rank 0: which ranks have ended
+  vacant_place = 27     ///< the launcher or rank 0: that rank was lost; this one may take its place
 };
 
 /// The `detail` of a refusal: what the requester can tell its user.

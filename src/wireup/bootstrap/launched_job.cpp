@@ -5,10 +5,19 @@
 
 namespace weft::wireup {
 
+tcp_settings launch_terms::way() const {
+  tcp_settings to_root;
+  to_root.key = key;
+  to_root.peer_timeout = peer_timeout;
+  to_root.names = socket_names(socket_dir, !key.empty());
+  to_root.encryption = std::make_shared<encryption>(tls);
+  return to_root;
+}
+
 std::unique_ptr<job> launched_job(const launch_terms& terms) {
   const surroundings around = surroundings::of_process();
   for (const starter by : starters_of(around)) {
-    if (by == starter::weft_run) return weft_run_job(terms.reports);
+    if (by == starter::weft_run) return weft_run_job(terms.way(), terms.reports);
     if (by == starter::pmix) {
       if (auto job = pmix_job(terms.key, terms.reports)) return job;
       continue;  // weft was built without it

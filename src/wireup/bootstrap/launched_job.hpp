@@ -12,6 +12,7 @@
 #include "wireup/auth/job_key.hpp"
 #include "wireup/bootstrap/starter.hpp"
 #include "wireup/job/job.hpp"
+#include "wireup/tcp/tcp_settings.hpp"
 
 namespace weft::wireup {
 
@@ -28,6 +29,9 @@ struct launch_terms {
   std::string socket_dir = {};
   /// Told who is waited for, and of what happens to a launcher later.
   runtime::log_ptr reports = runtime::log_on_standard_error();
+
+  /// To rank 0's context, for a process that takes the place of a lost rank.
+  tcp_settings way() const;
 };
 
 /// The job of the first starter that is there, in the order of `starter`; null: there is none, or

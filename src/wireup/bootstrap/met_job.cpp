@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,13 +22,15 @@ constexpr auto time_until_word = std::chrono::seconds(5);  // until a line says 
 
 class job_at_root final : public job {
  public:
-  job_at_root(const given_rank& given, const launch_terms& terms)
+  /// \param vacant the place that this process may take instead, if its rank was lost
+  job_at_root(const given_rank& given, const launch_terms& terms,
+              std::optional<vacant_place>& vacant)
       : given_(given),
         terms_(terms),
         loop_(std::make_shared<loop>([this] { part_->give_up(); }, terms.reports)),
         part_(std::make_unique<rank_at_root>(loop_, given, terms)) {
     try {
-      welcome_ = enter(terms);
+      vacant = enter(terms);
     } catch (...) {
       leave();
       throw;
@@ -59,16 +62,14 @@ class job_at_root final : public job {
   }
 
  private:
-  root_welcome enter(const launch_terms& terms) {
+  std::optional<vacant_place> enter(const launch_terms& terms) {
     unique_fd listening = given_.rank == 0 ? root_listener::open(given_.root) : unique_fd();
-    using answer = std::pair<std::optional<root_welcome>, std::string>;
-    const auto told = std::make_shared<std::promise<answer>>();  // outlives the call that sets it
-    std::future<answer> its = told->get_future();
+    // Outlives the call that sets it.
+    const auto told = std::make_shared<std::promise<root_member::outcome>>();
+    std::future<root_member::outcome> its = told->get_future();
     loop_->post([this, told, socket = std::move(listening)]() mutable {
       part_->enter(std::move(socket),
-                   [told](const std::optional<root_welcome>& w, std::string why) {
-                     told->set_value({w, std::move(why)});
-                   });
+                   [told](root_member::outcome o) { told->set_value(std::move(o)); });
     });
     const auto end = std::chrono::steady_clock::now() + terms.start_timeout;
     if (terms.start_timeout > time_until_word &&
@@ -78,10 +79,12 @@ class job_at_root final : public job {
     for (const bool at_last : {false, true})
       if (its.wait_until(at_last ? end + terms.start_timeout : end) == std::future_status::timeout)
         loop_->post([this, at_last] { part_->on_timeout(at_last); });
-    auto [welcome, why] = its.get();
-    if (welcome) return *welcome;
-    throw error(errc::unreachable, fmt::format("rank {} of {} ({}) has not entered its job: {}",
-                                               given_.rank, given_.size, name_of(given_.by), why));
+    root_member::outcome said = its.get();
+    if (said.welcome) welcome_ = *said.welcome;
+    if (said.welcome || said.vacant) return std::move(said.vacant);
+    throw error(errc::unreachable,
+                fmt::format("rank {} of {} ({}) has not entered its job: {}", given_.rank,
+                            given_.size, name_of(given_.by), said.why));
   }
 
   /// Rank 0 stays until all others know where they find each other; a rank that is silent for the
@@ -113,7 +116,11 @@ std::unique_ptr<job> met_job(const given_rank& given, const launch_terms& terms)
                     "32){}",
                     given.rank, given.size, name_of(given.by),
                     given.by == starter::slurm ? ", or use srun --mpi=pmix" : ""));
-  return std::make_unique<job_at_root>(given, terms);
+  std::optional<vacant_place> vacant;
+  auto met = std::make_unique<job_at_root>(given, terms, vacant);
+  if (!vacant) return met;
+  met.reset();
+  return returned_job(*vacant, terms.way(), terms.reports);
 }
 
 }  // namespace weft::wireup

@@ -81,7 +81,7 @@ void rank_at_root::call() {
   to.connected = [this] { member_.greet(); };
   to.on_frame = [this](const frame& f) { hear(f); };
   to.lost = [this] { on_lost(); };
-  to.failed = [this](std::string why) { finish({}, std::move(why)); };
+  to.failed = [this](std::string why) { fail(std::move(why)); };
   caller_ = std::make_shared<root_caller>(loop_, given_.root, terms_.key, encryption_,
                                           terms_.peer_timeout, std::move(to));
   caller_->start();
@@ -97,7 +97,7 @@ void rank_at_root::hear(const frame& f) {
   if (!member_.on_frame(f)) {
     const std::string why = "what rank 0 says is not of this version of weft";
     if (!done_) terms_.reports->warning("{}; ranks not met yet can no longer be found", why);
-    finish({}, why);
+    fail(why);
     if (caller_) caller_->close();
     member_.stop();
   } else if (was_in && is_orderly_bye(f) && caller_) {
@@ -113,7 +113,7 @@ void rank_at_root::on_lost() {
 void rank_at_root::on_answer(root_member::outcome o) {
   if (o.again && caller_) return caller_->start_again();
   if (o.welcome && book_) await_publishing();
-  finish(o.welcome, std::move(o.why));
+  finish(std::move(o));
 }
 
 /// All ranks wait for one that is welcome and does not go on.
@@ -146,7 +146,7 @@ void rank_at_root::say_who_is_awaited(std::chrono::seconds after) const {
 void rank_at_root::on_timeout(bool at_last) {
   const std::string time = fmt::format("{} s", terms_.start_timeout.count() * (at_last ? 2 : 1));
   if (book_) return book_->on_timeout(time);
-  if (at_last || !caller_->is_connected()) finish({}, fmt::format("after {}: {}", time, waits()));
+  if (at_last || !caller_->is_connected()) fail(fmt::format("after {}: {}", time, waits()));
 }
 
 void rank_at_root::when_settled(std::function<void()> then) {
@@ -171,14 +171,14 @@ void rank_at_root::end_root() {
 }
 
 void rank_at_root::give_up() {
-  finish({}, "there is no memory");
+  fail("there is no memory");
   if (caller_) caller_->close();
   end_root();
   member_.stop();
 }
 
-void rank_at_root::finish(const std::optional<root_welcome>& welcome, std::string why) {
-  if (const auto done = std::exchange(done_, nullptr)) done(welcome, std::move(why));
+void rank_at_root::finish(root_member::outcome o) {
+  if (const auto done = std::exchange(done_, nullptr)) done(std::move(o));
 }
 
 }  // namespace weft::wireup

@@ -22,8 +22,8 @@ namespace weft::wireup {
 /// listener serves. Everything on the loop's thread; outlives that thread.
 class rank_at_root {
  public:
-  /// Gets a welcome, or why there is none; called once.
-  using entered = std::function<void(std::optional<root_welcome>, std::string why)>;
+  /// Called once, with the last answer.
+  using entered = std::function<void(root_member::outcome)>;
 
   rank_at_root(std::shared_ptr<loop> on, const given_rank& given, const launch_terms& terms);
 
@@ -50,7 +50,8 @@ class rank_at_root {
   void await_publishing();
   void end_root();
   std::string waits() const;
-  void finish(const std::optional<root_welcome>& welcome, std::string why);
+  void finish(root_member::outcome o);
+  void fail(std::string why) { finish({{}, {}, std::move(why), false}); }
 
   const std::shared_ptr<loop> loop_;
   const given_rank given_;

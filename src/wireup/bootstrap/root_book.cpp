@@ -57,8 +57,7 @@ void root_book::on_hello(const client_ptr& c, const frame& f) {
                     fmt::format("rank {} has left the job, which has not ended yet", hello->rank),
                     refusal_kind::not_yet);
     case state::died:
-      return refuse(c, fmt::format("rank {} of this job was {} and died; start the job again",
-                                   hello->rank, e.name));
+      return on_return(c, *hello);
     case state::awaited:
       break;
   }
@@ -67,6 +66,21 @@ void root_book::on_hello(const client_ptr& c, const frame& f) {
   e = {state::here, c, c->name(), {}, 0, hello->host};
   if (std::ranges::all_of(ranks_, [](const entry& r) { return r.is == state::here; }))
     welcome_all();
+}
+
+/// From here on the coordinator of the job's members, which knows of its own when the place is
+/// vacant, has to do with the process.
+void root_book::on_return(const client_ptr& c, const root_hello& hello) {
+  if (directory_.empty())
+    return refuse(c, fmt::format("rank {} was lost before the job had begun", hello.rank),
+                  refusal_kind::not_yet);
+  const auto of_host = std::ranges::count_if(
+      ranks_, [&](const entry& e) { return e.is != state::awaited && e.host == hello.host; });
+  forget_unnamed(c);
+  c->send(encode(vacant_place{job_, hello.rank, hello.size,
+                              static_cast<peer_id>(std::max<std::ptrdiff_t>(of_host, 1)),
+                              directory_.front()}));
+  c->close_when_sent();
 }
 
 void root_book::welcome_all() {

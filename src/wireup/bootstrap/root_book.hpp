@@ -83,6 +83,7 @@ class root_book {
 
   void on_hello(const client_ptr& c, const frame& f);
   void refuse(const client_ptr& c, const std::string& why, refusal_kind kind = refusal_kind::any);
+  void on_return(const client_ptr& c, const root_hello& hello);
   void welcome_all();
   void publish_all();
   void send_part(entry& to);

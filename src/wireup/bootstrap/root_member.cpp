@@ -22,13 +22,19 @@ void root_member::greet() {
 bool root_member::on_frame(const frame& f) {
   if (entering_ && is_orderly_bye(f)) return on_lost(), true;
   if (entering_) {
+    if (auto vacant = decode_vacant_place(f)) {
+      if (vacant->size != who_.size || vacant->place != who_.rank) return false;
+      entering_ = false;
+      entered_({{}, std::move(vacant), {}, false});
+      return true;
+    }
     const auto welcome = decode_root_welcome(f);
     const bool refused = f.kind == frame_kind::refusal;
     if (!refused && (!welcome || welcome->size != who_.size)) return false;
     const bool again = f.detail == static_cast<std::uint8_t>(refusal_kind::not_yet);
     entering_ = false;
     welcomed_ = welcome.has_value();
-    entered_({welcome, refused ? decode_refusal(f) : std::string(), refused && again});
+    entered_({welcome, {}, refused ? decode_refusal(f) : std::string(), refused && again});
     return true;
   }
   if (const auto part = decode_directory_part(f)) return learn(*part);
@@ -67,7 +73,7 @@ void root_member::answer(peer_id rank) {
 
 bool root_member::on_lost() {
   if (std::exchange(entering_, false)) {
-    entered_({{}, "rank 0 hung up", true});
+    entered_({{}, {}, "rank 0 hung up", true});
     return false;
   }
   if (!welcomed_) return false;

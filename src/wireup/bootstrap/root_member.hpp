@@ -20,7 +20,8 @@ class root_member {
   using ended_handler = std::function<void(peer_id rank, bool died)>;
 
   struct outcome {
-    std::optional<root_welcome> welcome;  ///< nothing: this process is refused
+    std::optional<root_welcome> welcome;  ///< nothing: this process is refused, or comes back
+    std::optional<vacant_place> vacant;   ///< the rank was lost: the place that it may take
     std::string why;
     bool again = false;  ///< it may be welcome later
   };

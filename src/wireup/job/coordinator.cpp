@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/job/coordinator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -23,23 +25,57 @@ coordinator::coordinator(host h)
     : host_(std::move(h)), book_(host_.first_size), next_rank_(host_.first_size) {}
 
 void coordinator::on_request(std::unique_ptr<incoming_request> request) {
-  const auto said = rank_in(request->private_data());
+  const auto said = decode_roster_greeting(request->private_data());
   if (!said)
     return request->reject("this listener is for processes that join the job: use weft::join");
-  if (*said == no_peer) {
-    if (!book_.has_room()) return request->reject("the job has as many members as a job can have");
-    if (next_rank_ == proto::most_ranks) return request->reject("the job has run out of ranks");
-    const channel_ptr line = accept(*request, {next_rank_, standing::joining});
-    if (line) greet(line, next_rank_++);
-    return;
-  }
+  if (said->place != no_peer) return on_return(std::move(request), said->place);
+  const peer_id rank = said->rank;
+  if (rank == no_peer) return let_in(*request, no_peer);
   // A process that joined has its coordinator connection already.
-  if (*said >= book_.first_size() || !book_.members().contains(*said))
+  if (rank >= book_.first_size() || !book_.members().contains(rank))
     return request->reject("that rank is not in the job any more");
-  if (request->peer().rank != *said || request->peer().job != host_.job)
+  if (request->peer().rank != rank || request->peer().job != host_.job)
     return request->reject("only that rank itself may say so");
-  if (has_line(*said)) return request->reject("that rank is here already");
-  if (const channel_ptr line = accept(*request, {*said, standing::claimed})) look_for(*said, line);
+  if (has_line(rank)) return request->reject("that rank is here already");
+  if (const channel_ptr line = accept(*request, {rank, standing::claimed})) look_for(rank, line);
+}
+
+void coordinator::let_in(incoming_request& request, peer_id place) {
+  if (!book_.has_room()) return request.reject("the job has as many members as a job can have");
+  if (next_rank_ == proto::most_ranks) return request.reject("the job has run out of ranks");
+  const channel_ptr line = accept(request, {next_rank_, standing::joining, place});
+  if (line) greet(line, next_rank_++);
+}
+
+void coordinator::on_return(std::unique_ptr<incoming_request> request, peer_id place) {
+  if (request->peer().job != host_.job || place >= book_.first_size())
+    return request->reject(fmt::format("rank {} is not of this job", place));
+  std::unique_ptr<incoming_request>& waiting = returning_[place];
+  if (waiting) waiting->reject(fmt::format("another process comes back as rank {}", place));
+  waiting = std::move(request);
+  let_in_those_who_return();
+}
+
+/// One at a time for each place.
+void coordinator::let_in_those_who_return() {
+  for (auto at = returning_.begin(); at != returning_.end();) {
+    const peer_id place = at->first;
+    const bool left =
+        book_.places()[place] != no_peer && !book_.members().contains(book_.places()[place]);
+    const bool taken = std::ranges::any_of(lines_, [place](const auto& line) {
+      return line.second.place == place && line.second.stands == standing::joining;
+    });
+    if (!left && (taken || !book_.is_vacant(place))) {
+      ++at;
+      continue;
+    }
+    const std::unique_ptr<incoming_request> request = std::move(at->second);
+    at = returning_.erase(at);
+    if (left)
+      request->reject(fmt::format("rank {} has left the job in good order", place));
+    else
+      let_in(*request, place);
+  }
 }
 
 channel_ptr coordinator::accept(incoming_request& request, member of) {
@@ -75,7 +111,8 @@ void coordinator::on_wireup_message(const channel_ptr& c, transports::wireup_mes
   if (!locator || from.stands != standing::joining) return drop(c);
   from.stands = standing::joined;
   joined_.emplace(rank, *locator);
-  record({change_kind::joined, rank});
+  record(from.place == no_peer ? change{change_kind::joined, rank}
+                               : change{change_kind::returned, rank, from.place});
 }
 
 void coordinator::on_find(const channel_ptr& c, peer_id rank) {
@@ -125,6 +162,7 @@ void coordinator::on_ended(const channel_ptr& c, const proto::ended& how) {
   lines_.erase(at);
   for (auto& [rank, asking] : waiting_) asking.erase(c);
   if (was.stands != standing::claimed) on_rank_ended(was.rank, !how.orderly());
+  let_in_those_who_return();  // it may have been about to take a place
 }
 
 void coordinator::on_rank_ended(peer_id rank, bool died) {
@@ -133,10 +171,11 @@ void coordinator::on_rank_ended(peer_id rank, bool died) {
 
 void coordinator::record(const change& c) {
   if (!book_.apply(c)) return;
-  if (c.what != change_kind::joined) joined_.erase(c.rank);
+  if (ends_membership(c.what)) joined_.erase(c.rank);
   for (const auto& [channel, of] : lines_)
     if (of.stands != standing::claimed) channel->send(encode(changes{book_.epoch(), {c}}));
   host_.on_change(c);
+  let_in_those_who_return();
 }
 
 void coordinator::drop(const channel_ptr& c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0's side of a job that grows: it assigns ranks, keeps the roster, and tells the members each
-// change.
+// Rank 0's side of a job that grows, and loses ranks and gets them back: it assigns ranks, keeps
+// the roster, and tells the members each change.
 #pragma once
 
 #include <functional>
@@ -62,8 +62,12 @@ class coordinator final : public channel_events {
   struct member {
     peer_id rank;
     standing stands;
+    peer_id place = no_peer;  // that it takes, of a rank that was lost
   };
 
+  void on_return(std::unique_ptr<incoming_request> request, peer_id place);
+  void let_in(incoming_request& request, peer_id place);
+  void let_in_those_who_return();
   void on_find(const channel_ptr& c, peer_id rank);
   void look_for(peer_id rank, const channel_ptr& c);
   void judge(const channel_ptr& c, const std::string& locator);
@@ -77,6 +81,9 @@ class coordinator final : public channel_events {
   roster book_;
   peer_id next_rank_;
   std::map<channel_ptr, member> lines_;
+  // Processes that are to take a place, until it is vacant: the latest one for each place. The
+  // news of the loss may come later than they do.
+  std::map<peer_id, std::unique_ptr<incoming_request>> returning_;
   std::map<peer_id, std::string> joined_;  // the locators of the ranks that joined and are not gone
   // The channels that want to know where a rank is, from the question to the launcher until its
   // answer.

@@ -43,17 +43,26 @@ void coordinator_connection::join(const std::string& address, told done) {
     done_ = std::move(done);
   }
   manager_->request_connection(
-      address, roster_private_data(no_peer),
+      address, encode(roster_greeting{}),
       [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
 }
 
 void coordinator_connection::attend(const std::string& locator, peer_id rank, told done) {
+  call(locator, {rank, no_peer}, std::move(done));
+}
+
+void coordinator_connection::come_back(const std::string& locator, peer_id place, told done) {
+  call(locator, {no_peer, place}, std::move(done));
+}
+
+void coordinator_connection::call(const std::string& locator, const roster_greeting& says,
+                                  told done) {
   {
     const std::lock_guard lock(mutex_);
     done_ = std::move(done);
   }
   manager_->connect_to_coordinator(
-      locator, roster_private_data(rank),
+      locator, encode(says),
       [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
 }
 

@@ -35,6 +35,8 @@ class coordinator_connection final : private channel_events, private manager_eve
   void join(const std::string& address, told done);
   /// \param locator rank 0's \param rank this process's
   void attend(const std::string& locator, peer_id rank, told done);
+  /// The same for a process that takes the place of a lost rank, under a rank of its own.
+  void come_back(const std::string& locator, peer_id place, told done);
 
   /// What rank 0's welcome said; valid once the connection is ready.
   roster_welcome facts() const;
@@ -62,6 +64,7 @@ class coordinator_connection final : private channel_events, private manager_eve
   void on_notice(const std::string& sentence) override {
     log_->write(log_level::warning, sentence);
   }
+  void call(const std::string& locator, const roster_greeting& says, told done);
   void on_channel(const channel_ptr& c, const failure& why);
   void send(transports::wireup_message p);
   void conclude(const failure& why);

@@ -9,8 +9,12 @@
 #include "runtime/os/log.hpp"
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
+#include "wireup/job/job_wire.hpp"
+#include "wireup/tcp/tcp_settings.hpp"
 
 namespace weft::wireup {
+
+class coordinator_connection;
 
 /// A job's directory. Any thread may call the functions. Callbacks are called on a thread of the
 /// implementation, one at a time.
@@ -20,6 +24,8 @@ class job {
 
   virtual context_id id() const noexcept = 0;
   virtual peer_id rank() const noexcept = 0;
+  /// The rank in the world: its own, or that of the lost rank whose place this process takes.
+  virtual peer_id place() const noexcept { return rank(); }
   virtual peer_id size() const noexcept = 0;
   /// How many of the job's processes run on this host. Decides whether waiting threads may spin.
   virtual peer_id local_size() const noexcept = 0;
@@ -29,6 +35,9 @@ class job {
 
   /// Whether a launcher started the process.
   virtual bool launched() const noexcept { return true; }
+
+  /// The connection over which rank 0 let this process in after the start; null: it was there.
+  virtual std::shared_ptr<coordinator_connection> line() const { return nullptr; }
 
   /// The key that the launcher gave the job; empty: none.
   virtual job_key key() const { return {}; }
@@ -57,16 +66,23 @@ class job {
 /// \param key the holders of this key may connect over TCP; empty: the user's choice, if any
 std::unique_ptr<job> lone_job(job_key key = {});
 
-class coordinator_connection;
 /// The job of a process that joined. \param line the connection over which rank 0 gave this process
 /// its rank
 std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line);
 
+/// The job of a process that was started with the number of a rank that was lost. Blocks until
+/// rank 0 has let it in. \param way how rank 0 is reached, with the job's key
+/// \throws weft::error (refused, unreachable)
+std::unique_ptr<job> returned_job(const vacant_place& where, tcp_settings way,
+                                  runtime::log_ptr reports);
+
 /// The job of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB; null: WEFT_JOB is not set.
+/// \param way how rank 0 is reached by a process that takes a lost rank's place
 /// \param reports told of what happens to the launcher later
 /// \throws weft::error (invalid_argument) when the variables contradict each other or the rank has
-/// a context already, (unreachable) when weft-run does not answer
-std::unique_ptr<job> weft_run_job(runtime::log_ptr reports = runtime::log_on_standard_error());
+/// a context already, (unreachable) when weft-run does not answer, as returned_job
+std::unique_ptr<job> weft_run_job(tcp_settings way = {},
+                                  runtime::log_ptr reports = runtime::log_on_standard_error());
 
 /// The job of a PMIx launcher. Asks the launcher for what it knows, and waits for rank 0 to publish
 /// the job's id and key. Null also when weft was built without PMIx.

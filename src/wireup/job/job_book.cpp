@@ -36,7 +36,13 @@ void job_book::on_hello(const client_ptr& c, const frame& f) {
   // before the end of the last one's connection has been seen here. A child of the last one may
   // even hold that connection open.
   if (e.program && e.program->is_gone()) drop(e.program);
-  if (e.program) return refuse(c, hello->rank);
+  if (e.program)
+    return refuse(
+        c, fmt::format("{} already has a context that is rank {} of the job, and a rank has one "
+                       "at a time; end that one first, or set options::standalone for one that "
+                       "does not belong to the job",
+                       e.program->name(), hello->rank));
+  if (e.ended) return on_return(c, hello->rank);
   e.program = c;
   std::erase(unnamed_, c);
   named_.emplace(c, hello->rank);
@@ -45,11 +51,22 @@ void job_book::on_hello(const client_ptr& c, const frame& f) {
     if (ranks_[r].ended) c->send(encode(job_ended{r, *ranks_[r].ended}));
 }
 
-void job_book::refuse(const client_ptr& c, peer_id rank) {
-  c->send(encode_refusal(fmt::format(
-      "{} already has a context that is rank {} of the job, and a rank has one at a time; end "
-      "that one first, or set options::standalone for one that does not belong to the job",
-      ranks_[rank].program->name(), rank)));
+/// A rank that was lost is started again. From here on the job's rank 0 knows its process.
+void job_book::on_return(const client_ptr& c, peer_id rank) {
+  const std::string& root = ranks_[0].locator;
+  if (!*ranks_[rank].ended)
+    return refuse(c, fmt::format("rank {} of this job has ended in good order", rank));
+  if (ranks_[0].ended || root.empty())
+    return refuse(c, fmt::format("rank {} of this job was lost, and rank 0, which could give this "
+                                 "process its place, has no context{}; start the job again",
+                                 rank, ranks_[0].ended ? " any more" : ""));
+  c->send(encode(vacant_place{job_, rank, static_cast<peer_id>(ranks_.size()), 1, root}));
+  c->close_when_sent();
+  forget(c);
+}
+
+void job_book::refuse(const client_ptr& c, const std::string& why) {
+  c->send(encode_refusal(why));
   c->close_when_sent();
   forget(c);
 }

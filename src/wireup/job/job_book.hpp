@@ -64,7 +64,8 @@ class job_book {
   };
 
   void on_hello(const client_ptr& c, const frame& f);
-  void refuse(const client_ptr& c, peer_id rank);
+  void on_return(const client_ptr& c, peer_id rank);
+  void refuse(const client_ptr& c, const std::string& why);
   void on_publish(peer_id rank, const std::string& locator);
   void on_find(const client_ptr& c, peer_id rank, const std::string& gone);
   void tell(const client_ptr& c, peer_id rank);

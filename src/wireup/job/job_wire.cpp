@@ -30,6 +30,13 @@ frame encode(const job_welcome& w) {
   return {frame_kind::job_welcome, 0, out.put(w.job).put(std::uint32_t{w.size}).take(), {}};
 }
 
+frame encode(const vacant_place& v) {
+  byte_writer out = preamble_of_job();
+  out.put(v.job).put(std::uint32_t{v.place}).put(std::uint32_t{v.size});
+  out.put(std::uint32_t{v.local_size}).put(std::string_view(v.root));
+  return {frame_kind::vacant_place, 0, out.take(), {}};
+}
+
 frame encode_publish(const std::string& locator) {
   return {frame_kind::job_publish, 0, byte_writer().put(std::string_view(locator)).take(), {}};
 }
@@ -68,6 +75,20 @@ std::optional<job_welcome> decode_job_welcome(const frame& f) {
   w.job = in.get_id();
   w.size = in.get<std::uint32_t>();
   return in.complete() ? std::optional(w) : std::nullopt;
+}
+
+std::optional<vacant_place> decode_vacant_place(const frame& f) {
+  byte_reader in(f.body);
+  if (f.kind != frame_kind::vacant_place || !skip_preamble_of_job(in)) return std::nullopt;
+  vacant_place v;
+  v.job = in.get_id();
+  v.place = in.get<std::uint32_t>();
+  v.size = in.get<std::uint32_t>();
+  v.local_size = in.get<std::uint32_t>();
+  v.root = in.get_text(max_locator);
+  const bool sound = v.place < v.size && v.local_size >= 1 && v.local_size <= v.size &&
+                     parse_locator(v.root).has_value();
+  return in.complete() && sound ? std::optional(std::move(v)) : std::nullopt;
 }
 
 std::optional<std::string> decode_publish(const frame& f) {

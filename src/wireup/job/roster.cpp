@@ -13,30 +13,57 @@ namespace weft::wireup {
 using transports::wireup_message;
 
 roster::roster(peer_id size) : first_size_(size) {
-  for (peer_id r = 0; r < size; ++r) members_.insert(members_.end(), r);
+  for (peer_id r = 0; r < size; ++r) {
+    members_.insert(members_.end(), r);
+    places_.push_back(r);
+  }
 }
 
 bool roster::apply(const change& c) {
-  if (c.what == change_kind::joined) {
-    // Joins need not come in the order of the ranks: the process that was given its rank first may
-    // be ready last. Rank 0 never assigns a rank twice, so an old message about a rank cannot mean
-    // another process.
-    if (c.rank < first_size_ || c.rank >= proto::most_ranks || !has_room() ||
-        !members_.insert(c.rank).second)
-      return false;
-  } else if (members_.erase(c.rank) == 0) {
-    return false;
-  } else if (c.rank < first_size_) {
-    gone_.push_back(c);
-  }
+  if (!(ends_membership(c.what) ? let_go(c) : take_in(c))) return false;
   ++epoch_;
   return true;
 }
 
+/// Joins need not come in the order of the ranks: the process that was given its rank first may be
+/// ready last. Rank 0 never assigns a rank twice, so an old message about a rank cannot mean
+/// another process.
+bool roster::take_in(const change& c) {
+  const bool returns = c.what == change_kind::returned;
+  if (c.rank < first_size_ || c.rank >= proto::most_ranks || !has_room() ||
+      (returns && !is_vacant(c.place)) || !members_.insert(c.rank).second)
+    return false;
+  if (returns) places_[c.place] = c.rank;
+  return true;
+}
+
+bool roster::let_go(const change& c) {
+  if (members_.erase(c.rank) == 0) return false;
+  const peer_id place = c.rank < first_size_ ? c.rank : place_of(c.rank);
+  if (place == no_peer) return true;
+  // A rank that leaves is not waited for; its place names the first holder, whichever rank had it
+  // last.
+  places_[place] = c.what == change_kind::died ? no_peer : place;
+  gone_[place] = c.what;
+  return true;
+}
+
+peer_id roster::place_of(peer_id joined) const noexcept {
+  const auto held = std::ranges::find(places_, joined);
+  return held == places_.end() ? no_peer : static_cast<peer_id>(held - places_.begin());
+}
+
 std::vector<changes> roster::digest() const {
-  std::vector<change> all = gone_;
-  for (auto at = members_.lower_bound(first_size_); at != members_.end(); ++at)
-    all.push_back({change_kind::joined, *at});
+  std::map<peer_id, peer_id> returned;
+  for (peer_id p = 0; p != first_size_; ++p)
+    if (places_[p] != no_peer && places_[p] >= first_size_) returned.emplace(places_[p], p);
+  std::vector<change> all;
+  for (const auto& [rank, how] : gone_) all.push_back({how, rank});
+  for (auto at = members_.lower_bound(first_size_); at != members_.end(); ++at) {
+    const auto place = returned.find(*at);
+    all.push_back(place == returned.end() ? change{change_kind::joined, *at}
+                                          : change{change_kind::returned, *at, place->second});
+  }
   std::vector<changes> parts;
   for (std::size_t at = 0; at < all.size(); at += changes::most) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
@@ -51,8 +78,9 @@ std::vector<changes> roster::digest() const {
 
 namespace {
 
-constexpr std::string_view greeting_prefix = "weft roster 2 ";
+constexpr std::string_view greeting_prefix = "weft roster 3 ";
 constexpr std::string_view wants_to_join = "new";
+constexpr std::string_view wants_place = "for ";
 
 wireup_message made(roster_message kind, byte_writer& out) {
   wireup_message p;
@@ -76,8 +104,10 @@ wireup_message encode(const roster_welcome& w) {
 wireup_message encode(const changes& c) {
   byte_writer out;
   out.put(c.epoch).put(static_cast<std::uint32_t>(c.all.size()));
-  for (const change& one : c.all)
+  for (const change& one : c.all) {
     out.put(static_cast<std::uint8_t>(one.what)).put(std::uint32_t{one.rank});
+    if (one.what == change_kind::returned) out.put(std::uint32_t{one.place});
+  }
   return made(roster_message::changes, out);
 }
 
@@ -127,9 +157,10 @@ std::optional<changes> decode_changes(const wireup_message& p) {
   if (n > changes::most) return std::nullopt;
   for (std::uint32_t i = 0; i != n; ++i) {
     const auto what = in.get<std::uint8_t>();
-    const peer_id rank = in.get<std::uint32_t>();
-    if (what < 1 || what > 3) return std::nullopt;
-    c.all.push_back({static_cast<change_kind>(what), rank});
+    if (what < 1 || what > 4) return std::nullopt;
+    change one{static_cast<change_kind>(what), in.get<std::uint32_t>()};
+    if (one.what == change_kind::returned) one.place = in.get<std::uint32_t>();
+    c.all.push_back(one);
   }
   return in.complete() ? std::optional(std::move(c)) : std::nullopt;
 }
@@ -163,21 +194,24 @@ bool is_roster_leave(const wireup_message& p) {
   return is(p, roster_message::leave) && p.bytes.empty();
 }
 
-std::string roster_private_data(peer_id rank) {
-  return rank == no_peer ? fmt::format("{}{}", greeting_prefix, wants_to_join)
-                         : fmt::format("{}{}", greeting_prefix, rank);
+std::string encode(const roster_greeting& g) {
+  if (g.place != no_peer) return fmt::format("{}{}{}", greeting_prefix, wants_place, g.place);
+  return g.rank == no_peer ? fmt::format("{}{}", greeting_prefix, wants_to_join)
+                           : fmt::format("{}{}", greeting_prefix, g.rank);
 }
 
-std::optional<peer_id> rank_in(const std::string& private_data) {
+std::optional<roster_greeting> decode_roster_greeting(const std::string& private_data) {
   std::string_view rest = private_data;
   if (!rest.starts_with(greeting_prefix)) return std::nullopt;
   rest.remove_prefix(greeting_prefix.size());
-  if (rest == wants_to_join) return no_peer;
-  peer_id rank = 0;
-  const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
-  if (fault != std::errc{} || end != rest.data() + rest.size() || rank >= proto::most_ranks)
+  if (rest == wants_to_join) return roster_greeting{};
+  const bool returns = rest.starts_with(wants_place);
+  if (returns) rest.remove_prefix(wants_place.size());
+  peer_id number = 0;
+  const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  if (fault != std::errc{} || end != rest.data() + rest.size() || number >= proto::most_ranks)
     return std::nullopt;
-  return rank;
+  return returns ? roster_greeting{no_peer, number} : roster_greeting{number, no_peer};
 }
 
 }  // namespace weft::wireup

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,11 +18,16 @@
 
 namespace weft::wireup {
 
-enum class change_kind : std::uint8_t { joined = 1, left = 2, died = 3 };
+enum class change_kind : std::uint8_t { joined = 1, left = 2, died = 3, returned = 4 };
+
+constexpr bool ends_membership(change_kind k) noexcept {
+  return k == change_kind::left || k == change_kind::died;
+}
 
 struct change {
   change_kind what{};
   peer_id rank = no_peer;
+  peer_id place = no_peer;  ///< of `returned`: the lost rank whose place the joining rank takes
   friend bool operator==(const change&, const change&) = default;
 };
 
@@ -35,7 +41,8 @@ struct changes {
 
 /// The members of a job: the ranks from the start, and the changes since. The epoch is the number
 /// of changes; two rosters at the same epoch have the same members. Rank 0 decides the order of the
-/// changes. A value.
+/// changes. A process that takes the place of a lost rank has a new rank, so that no message of the
+/// lost one is taken for one of its own. A value.
 class roster {
  public:
   /// \param size ranks 0 to size - 1 are there from the start
@@ -62,11 +69,24 @@ class roster {
   peer_id first_size() const noexcept { return first_size_; }
   std::uint64_t epoch() const noexcept { return epoch_; }
   const std::set<peer_id>& members() const noexcept { return members_; }
+  /// As membership_view::places.
+  const std::vector<peer_id>& places() const noexcept { return places_; }
+  /// Whether the rank that had this place was lost, so that another may take it.
+  bool is_vacant(peer_id place) const noexcept {
+    return place < places_.size() && places_[place] == no_peer;
+  }
 
  private:
+  bool take_in(const change& c);
+  bool let_go(const change& c);
+  /// no_peer: none
+  peer_id place_of(peer_id joined) const noexcept;
+
   peer_id first_size_;
   std::set<peer_id> members_;
-  std::vector<change> gone_;  // the ends of ranks that were there at the start
+  // The ends of ranks that were there at the start, or else of the last ones in their places.
+  std::map<peer_id, change_kind> gone_;
+  std::vector<peer_id> places_;
   std::uint64_t epoch_ = 0;
 };
 
@@ -107,9 +127,15 @@ std::optional<std::string> decode_roster_publish(const transports::wireup_messag
 std::optional<peer_id> decode_roster_find(const transports::wireup_message& p);
 bool is_roster_leave(const transports::wireup_message& p);
 
+/// What a process says that connects to rank 0.
+struct roster_greeting {
+  peer_id rank = no_peer;   ///< it is that rank; no_peer: it joins
+  peer_id place = no_peer;  ///< of one that joins: the place that it takes; no_peer: none
+};
+
 /// The private data of a connection request at rank 0's listener; a request with any other text is
-/// not from a member. \param rank no_peer: wants to join
-std::string roster_private_data(peer_id rank);
-std::optional<peer_id> rank_in(const std::string& private_data);
+/// not from a member.
+std::string encode(const roster_greeting& g);
+std::optional<roster_greeting> decode_roster_greeting(const std::string& private_data);
 
 }  // namespace weft::wireup

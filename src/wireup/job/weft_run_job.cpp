@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 #include <weft/error.hpp>
 
@@ -199,8 +200,11 @@ unique_fd connect_to(const std::string& locator) {
   }
 }
 
+/// The launcher's answer to a hello.
+using answer = std::variant<job_welcome, vacant_place>;
+
 /// Says hello and waits for the answer. \return nothing if the launcher hung up
-std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& facts) {
+std::optional<answer> introduce(const unique_fd& socket, const job_facts& facts) {
   const frame hello = encode(job_hello{facts.id, facts.rank});
   const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {});
   if (fault == EPIPE || fault == ECONNRESET) return {};
@@ -217,20 +221,25 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
   if (receive_packet(socket.get(), buffer, p) != arrival::packet) return {};
   const auto f = frame_header::parse(p.bytes, std::move(p.fds));
   if (f && f->kind == frame_kind::refusal) throw error(errc::invalid_argument, decode_refusal(*f));
-  const auto welcome = f ? decode_job_welcome(*f) : std::nullopt;
-  if (!welcome) cannot_reach("it does not speak this version of weft's protocol");
-  return welcome;
+  if (const auto welcome = f ? decode_job_welcome(*f) : std::nullopt) return *welcome;
+  if (auto vacant = f ? decode_vacant_place(*f) : std::nullopt) return std::move(*vacant);
+  cannot_reach("it does not speak this version of weft's protocol");
 }
 
+/// The connection to the launcher, or the place that this process may take.
+using entrance = std::variant<unique_fd, vacant_place>;
+
 /// Connects to the launcher and waits until it has accepted this process.
-unique_fd enter_job(const std::string& locator, const job_facts& facts) {
+entrance enter_job(const std::string& locator, const job_facts& facts) {
   for (int hang_ups = 0; hang_ups != most_tries; ++hang_ups) {
     unique_fd socket = connect_to(locator);
     if (const credentials who = credentials_of(socket.get()); !who.same_user)
       cannot_reach(
           fmt::format("{} listens there: {}", describe_process(who.pid), why_no_user_of_ours(who)));
-    const auto welcome = introduce(socket, facts);
-    if (!welcome) continue;
+    std::optional<answer> said = introduce(socket, facts);
+    if (!said) continue;
+    if (auto* vacant = std::get_if<vacant_place>(&*said)) return std::move(*vacant);
+    const auto* welcome = std::get_if<job_welcome>(&*said);
     if (welcome->job != facts.id || welcome->size != facts.size)
       contradiction(fmt::format("the launcher's job has {} ranks, WEFT_SIZE says {}", welcome->size,
                                 facts.size));
@@ -241,7 +250,7 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
 
 }  // namespace
 
-std::unique_ptr<job> weft_run_job(runtime::log_ptr reports) {
+std::unique_ptr<job> weft_run_job(tcp_settings way, runtime::log_ptr reports) {
   const char* text = std::getenv("WEFT_JOB");
   if (text == nullptr) return nullptr;
   job_facts facts;
@@ -255,9 +264,13 @@ std::unique_ptr<job> weft_run_job(runtime::log_ptr reports) {
     contradiction(fmt::format("rank {}, size {} and local size {} do not fit together", facts.rank,
                               facts.size, facts.local_size));
 
-  unique_fd socket = enter_job(locator, facts);
+  entrance way_in = enter_job(locator, facts);
+  if (auto* vacant = std::get_if<vacant_place>(&way_in)) {
+    vacant->local_size = facts.local_size;
+    return returned_job(*vacant, std::move(way), std::move(reports));
+  }
   try {
-    return std::make_unique<run_job>(facts, std::move(socket), reports);
+    return std::make_unique<run_job>(facts, std::move(std::get<unique_fd>(way_in)), reports);
   } catch (const std::system_error& e) {  // from the connection
     throw error(errc::system, fmt::format("cannot watch the connection to weft-run: {}; {}",
                                           e.what(), runtime::errno_hint(e.code().value())));

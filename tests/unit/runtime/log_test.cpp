@@ -107,7 +107,7 @@ TEST_CASE("log: a sink is called by one thread at a time") {
   }});
   std::vector<std::thread> all;
   for (int t = 0; t != 4; ++t)
-    all.emplace_back([&] {
+    all.emplace_back([&, t] {
       for (int i = 0; i != 100; ++i) shared.warning("from {}", t);
     });
   for (std::thread& t : all) t.join();

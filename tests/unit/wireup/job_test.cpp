@@ -102,7 +102,7 @@ TEST_CASE("all hear of a rank that ends, also those that come later; who looks f
   job_directory directory(3);
   record<std::string> found;
   record<std::pair<peer_id, bool>> ends, late_ends;
-  const auto zero = join(directory, 0, 3);
+  auto zero = join(directory, 0, 3);
   zero->find(1, into(found));
   zero->find(2, into(found));
   zero->on_end([&](peer_id rank, bool died) { ends.add({rank, died}); });
@@ -115,7 +115,8 @@ TEST_CASE("all hear of a rank that ends, also those that come later; who looks f
   zero->find(1, into(found));
   CHECK(found.next().empty());
 
-  const auto late = join(directory, 1, 3);
+  zero.reset();
+  const auto late = join(directory, 0, 3);
   late->on_end([&](peer_id rank, bool died) { late_ends.add({rank, died}); });
   CHECK(late_ends.next() == std::pair<peer_id, bool>{1, true});
   CHECK(late_ends.next() == std::pair<peer_id, bool>{2, false});
@@ -135,6 +136,30 @@ TEST_CASE("a rank is one context at a time, and the next one takes its place") {
   CHECK(join(directory, 0, 2));
   first.reset();
   for (int i = 0; i < 50; ++i) CHECK(join(directory, 1, 2));
+}
+
+TEST_CASE("a rank that is started again is sent to rank 0, if it was lost and rank 0 is there") {
+  job_directory directory(4);
+  const auto why_not = [&](peer_id rank) {
+    try {
+      join(directory, rank, 4);
+      return std::string("it entered");
+    } catch (const error& e) {
+      return std::string(e.what());
+    }
+  };
+  const auto zero = join(directory, 0, 4);
+  directory.ended(1, true);
+  directory.ended(2, false);
+  CHECK_THAT(why_not(1), weft::tests::contains("rank 0") && weft::tests::contains("no context;"));
+  CHECK_THAT(why_not(2), weft::tests::contains("ended in good order"));
+  record<std::string> found;
+  zero->publish(random_socket_name());  // where no process listens
+  zero->find(0, into(found));
+  found.next();
+  CHECK_THAT(why_not(1), weft::tests::contains("cannot take its place"));
+  directory.ended(0, true);
+  CHECK_THAT(why_not(1), weft::tests::contains("no context any more"));
 }
 
 TEST_CASE("who looks for a rank whose program has ended is told of the next one") {

@@ -148,10 +148,29 @@ TEST_CASE("who does not fit is refused by name, and the others go on") {
   CHECK((one->answer && one->answer->welcome));
 
   r.leave(one, true);
-  CHECK_THAT(r.enter(1, 3)->answer->why, weft::tests::contains("died"));
+  const auto early = r.enter(1, 3);  // the job has not begun: where rank 0 listens is not known
+  CHECK((early->answer->again && !early->answer->vacant));
+  CHECK_THAT(early->answer->why, weft::tests::contains("lost before the job had begun"));
   r.leave(two, false);
   const auto next = r.enter(2, 3);
   CHECK((next->answer->again && !next->answer->welcome));
+}
+
+TEST_CASE("a rank that was lost is sent to the coordinator, where rank 0 listens") {
+  room r(3);
+  const auto zero = r.enter(0, 3, one_host), one = r.enter(1, 3, other_host);
+  const auto two = r.enter(2, 3, one_host);
+  for (peer_id k = 0; k != 3; ++k) r.seats[k]->member.publish(place(k));
+  r.settle();
+  r.leave(one, true);
+  for (int times = 0; times != 2; ++times) {
+    const auto back = r.enter(1, 3, one_host);
+    REQUIRE((back->answer && back->answer->vacant));
+    CHECK((back->closed && !back->answer->welcome));
+    const vacant_place& at = *back->answer->vacant;
+    CHECK((at.job == zero->answer->welcome->job && at.place == 1 && at.size == 3));
+    CHECK((at.root == place(0) && at.local_size == 2));
+  }
 }
 
 TEST_CASE("a rank that ends before all are there may come again") {

@@ -65,6 +65,32 @@ TEST_CASE("a new member is told what still counts, however much there was") {
   CHECK(new_member.members() == r.members());
 }
 
+TEST_CASE("a roster: a place is taken when its rank was lost, by one at a time") {
+  roster r(3);
+  CHECK_FALSE(r.apply({change_kind::returned, 3, 1}));  // rank 1 lives
+  CHECK(r.apply({change_kind::died, 1}));
+  CHECK(r.is_vacant(1));
+  CHECK_FALSE(r.apply({change_kind::returned, 1, 1}));  // under a rank of its own
+  CHECK_FALSE(r.apply({change_kind::returned, 3, 7}));
+  CHECK(r.apply({change_kind::returned, 3, 1}));
+  CHECK(r.places() == std::vector<peer_id>{0, 3, 2});
+  CHECK_FALSE(r.apply({change_kind::returned, 4, 1}));
+  CHECK(reader_of(r).places() == r.places());
+  CHECK(r.apply({change_kind::died, 3}));
+  CHECK(r.apply({change_kind::returned, 4, 1}));
+  CHECK(r.apply({change_kind::joined, 5}));
+  CHECK(r.places() == std::vector<peer_id>{0, 4, 2});
+  CHECK(reader_of(r).places() == r.places());
+  // A rank that leaves is not replaced, whichever process had its place.
+  CHECK(r.apply({change_kind::left, 4}));
+  CHECK(r.apply({change_kind::left, 2}));
+  CHECK(r.places() == std::vector<peer_id>{0, 1, 2});
+  CHECK_FALSE(r.apply({change_kind::returned, 6, 1}));
+  CHECK_FALSE(r.apply({change_kind::returned, 6, 2}));
+  CHECK(reader_of(r).places() == r.places());
+  CHECK(reader_of(r).members() == r.members());
+}
+
 TEST_CASE("budget: a roster has room for so many that joined", "[many]") {
   roster r(3);
   const auto most = static_cast<peer_id>(roster::most_joined);
@@ -81,10 +107,10 @@ TEST_CASE("what rank 0 and members say, and back") {
   REQUIRE(got);
   CHECK((got->job == w.job && got->rank == 7 && got->first_size == 4));
   const auto told =
-      decode_changes(encode(changes{9, {{change_kind::died, 5}, {change_kind::joined, 6}}}));
+      decode_changes(encode(changes{9, {{change_kind::died, 5}, {change_kind::returned, 6, 5}}}));
   REQUIRE(told);
   CHECK(told->epoch == 9);
-  CHECK(told->all == std::vector<change>{{change_kind::died, 5}, {change_kind::joined, 6}});
+  CHECK(told->all == std::vector<change>{{change_kind::died, 5}, {change_kind::returned, 6, 5}});
   changes too_many;
   too_many.all.resize(changes::most + 1, {change_kind::left, 1});
   CHECK_FALSE(decode_changes(encode(too_many)));
@@ -94,16 +120,22 @@ TEST_CASE("what rank 0 and members say, and back") {
   CHECK(decode_roster_publish(encode_roster_publish(where)) == where);
   CHECK(decode_roster_find(encode_roster_find(8)) == 8);
   CHECK(is_roster_leave(encode_roster_leave()));
-  CHECK(rank_in(roster_private_data(no_peer)) == no_peer);
-  CHECK(rank_in(roster_private_data(3)) == 3);
-  for (const char* bad : {"", "hello", "weft roster 2 ", "weft roster 2 x", "weft roster 2 -1",
-                          "weft roster 2 4294967295", "weft roster 1 new"})
-    CHECK_FALSE(rank_in(bad));
+  for (const roster_greeting g : {roster_greeting{}, {3, no_peer}, {no_peer, 2}}) {
+    const auto read = decode_roster_greeting(encode(g));
+    REQUIRE(read);
+    CHECK(read->rank == g.rank);
+    CHECK(read->place == g.place);
+  }
+  for (const char* bad : {"", "hello", "weft roster 3 ", "weft roster 3 x", "weft roster 3 -1",
+                          "weft roster 3 4294967295", "weft roster 3 for ", "weft roster 3 for x",
+                          "weft roster 3 for -1", "weft roster 2 new"})
+    CHECK_FALSE(decode_roster_greeting(bad));
 }
 
 TEST_CASE("any one byte changed or cut in what is said never harms") {
   for (const wireup_message& good :
-       {encode(roster_welcome{random_id(), 7, 4}), encode(changes{3, {{change_kind::joined, 5}}}),
+       {encode(roster_welcome{random_id(), 7, 4}),
+        encode(changes{3, {{change_kind::returned, 5, 2}}}),
         encode(roster_found{6, random_socket_name()}), encode_roster_publish(random_socket_name()),
         encode_roster_find(8)}) {
     for (std::size_t i = 0; i < good.bytes.size(); ++i) {
@@ -175,7 +207,7 @@ struct paper_request final : incoming_request {
   void reject(const std::string&) override {}
   bool has_ended() const noexcept override { return false; }
   const channel_ptr line;
-  const std::string said = roster_private_data(no_peer);
+  const std::string said = encode(roster_greeting{});
 };
 
 /// Rank 0 of a job of two, with a listener.
@@ -200,8 +232,14 @@ class rank_zero final : public weft::tests::no_events {
   }
   void on_connection_request(std::uint64_t, std::unique_ptr<incoming_request> r) override {
     book_->on_request(std::move(r));
+    requests.add(true);
+  }
+  /// As the launcher tells.
+  void end_rank(peer_id rank, bool died) {
+    manager->post([this, rank, died] { book_->on_rank_ended(rank, died); });
   }
 
+  record<bool> requests;
   record<change> changes;
   record<std::function<void(std::string)>> finds;
   std::string listening;
@@ -309,6 +347,71 @@ TEST_CASE("a rank that was launched follows the book, and its line's end is its 
   CHECK(host.changes.next() == change{change_kind::left, 1});
 }
 
+namespace {
+
+/// A process that was started with the number of a rank that was lost.
+struct returning : member {
+  returning(rank_zero& host, peer_id place) : member(host.job) {
+    line.come_back(host.manager->self().locator, place,
+                   [this](const failure& why) { answer.add(why.text); });
+    host.requests.next();
+  }
+  record<std::string> answer;
+};
+
+}  // namespace
+
+TEST_CASE("a process takes the place of a lost rank, before and after the news of its loss") {
+  rank_zero host;
+  const bool early = GENERATE(true, false);
+  if (!early) host.end_rank(1, true);
+  returning one(host, 1);
+  if (early) {
+    CHECK(one.answer.empty());
+    host.end_rank(1, true);
+  }
+  CHECK(one.answer.next().empty());
+  CHECK(one.line.facts().rank == 2);
+  const std::string where = random_socket_name();
+  one.line.publish(where);
+  CHECK(host.changes.next() == change{change_kind::died, 1});
+  const change back{change_kind::returned, 2, 1};
+  CHECK(host.changes.next() == back);
+  CHECK(one.changes.next() == change{change_kind::died, 1});
+  CHECK(one.changes.next() == back);
+  CHECK(one.where(2) == where);
+  CHECK(one.where(1).empty());
+  // While it lives, it has the place.
+  returning other(host, 1);
+  host.end_rank(2, true);
+  CHECK(other.answer.next().empty());
+  CHECK(other.line.facts().rank == 3);
+  other.line.publish(random_socket_name());
+  CHECK(other.changes.next() == change{change_kind::died, 1});
+  CHECK(other.changes.next() == change{change_kind::returned, 3, 1});
+}
+
+TEST_CASE("a place is given to one process at a time, and not when its rank has left") {
+  rank_zero host;
+  CHECK_THAT(returning(host, 2).answer.next(), weft::tests::contains("not of this job"));
+  host.end_rank(1, true);
+  {
+    returning first(host, 1);
+    CHECK(first.answer.next().empty());
+    returning second(host, 1), third(host, 1);
+    CHECK_THAT(second.answer.next(), weft::tests::contains("another process comes back"));
+    CHECK(third.answer.empty());
+    first.line.end();  // before it was a member
+    CHECK(third.answer.next().empty());
+    third.line.publish(random_socket_name());
+    CHECK(host.changes.next() == change{change_kind::died, 1});
+    CHECK(host.changes.next() == change{change_kind::returned, 3, 1});
+    third.line.leave();
+    CHECK(host.changes.next() == change{change_kind::left, 3});
+  }
+  CHECK_THAT(returning(host, 1).answer.next(), weft::tests::contains("left the job in good order"));
+}
+
 TEST_CASE("nobody can have a rank declared dead but that rank") {
   rank_zero host;
   const auto nobody_died = [&] {
@@ -325,7 +428,8 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
     self.job = job;
     self.rank = rank;
     node requester(self);
-    const outcome o = requester.request_connection(host.listening, roster_private_data(1));
+    const outcome o =
+        requester.request_connection(host.listening, encode(roster_greeting{1, no_peer}));
     if (!o.channel) return o.failure;
     o.channel->send(encode_roster_leave());
     requester.ends.next();
@@ -355,7 +459,7 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
   self.job = host.job;
   self.rank = rank;
   node requester(self);
-  CHECK(requester.request_connection(host.listening, roster_private_data(rank)).kind ==
+  CHECK(requester.request_connection(host.listening, encode(roster_greeting{rank, no_peer})).kind ==
         errc::refused);
   nobody_died();
 }
@@ -364,7 +468,7 @@ TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
   rank_zero host;
   node outsider;
   CHECK(outsider.request_connection(host.listening, "hello").kind == errc::refused);
-  const outcome line = outsider.request_connection(host.listening, roster_private_data(no_peer));
+  const outcome line = outsider.request_connection(host.listening, encode(roster_greeting{}));
   REQUIRE(line.channel);
   line.channel->send(make_wireup_message(99, "nonsense"));
   outsider.ends.next();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one member sees of a shrink, as the others send it.
-#include "collectives/shrink.hpp"
+#include "collectives/regroup.hpp"
 
 #include <memory>
 #include <optional>
@@ -32,14 +32,16 @@ struct last_view final : member_views {
     throw weft::error(errc::peer_lost, "the coordinator has gone");
     co_return job_view{};
   }
+  job_attempts& attempts_of_job() override { return attempts; }
   std::vector<peer_id> ranks;
+  job_attempts attempts;
 };
 
 /// A shrink by one node, begun in one of its passes.
 class shrinking final : weft::detail::detached_task_owner, weft::operation {
  public:
   shrinking(side& at, const communicator_ptr& old, member_views& job, peer_id self)
-      : operation(&begin), engine_(at.engine), task_(shrink(old, job, self)) {
+      : operation(&begin), engine_(at.engine), task_(regroup(regrouping::shrink, old, job, self)) {
     engine_.post(*this);
   }
   communicator_ptr group;
@@ -76,9 +78,8 @@ TEST_CASE("shrink: a group that this member itself gives up does not come about"
   const auto lost = statement{1, 0, {}}.packed(statement_use::lost);
   const auto said = n[3].send(2, nothing, weft::tag{statement_tag(77, statement_use::lost)},
                               send_mode::signal, lost.first);
-  const std::uint64_t members = communicator::member_hash({1, 2});
   const auto crossed = n[1].send(
-      2, nothing, weft::tag{barrier_tag(old->number_of_shrink(members, 0), 0)}, send_mode::signal);
+      2, nothing, weft::tag{barrier_tag(old->shrinks_to({1, 2}).number(0), 0)}, send_mode::signal);
   const auto linked = n[2].send(1, nothing, weft::tag{1});
   n.settle();
   last_view job({0, 1, 2});

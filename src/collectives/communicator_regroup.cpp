@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What members that shrink a group have to agree on.
+// What members that make a group of an old one have to agree on.
 #include <algorithm>
 
 #include "collectives/communicator.hpp"
@@ -7,34 +7,14 @@
 
 namespace weft::collectives {
 
-std::uint64_t communicator::member_hash(const std::vector<peer_id>& members) noexcept {
-  number_of_group hash(origin::shrink);
-  for (const peer_id m : members) hash.add(m);
-  return hash.value();
-}
-
-std::uint64_t communicator::number_of_shrink(std::uint64_t members,
-                                             std::uint64_t attempt) const noexcept {
-  return number_of_group(origin::shrink).add(lineage_->origin).add(members).add(attempt).value();
-}
-
-std::uint64_t communicator::next_shrink(std::uint64_t members) const {
-  const runtime::engine::holder hold(engine());
-  std::uint64_t attempt = lineage_->members == members ? lineage_->used : 0;
-  while (messenger_.groups().find_revoked(number_of_shrink(members, attempt))) ++attempt;
-  return attempt;
+number_sequence communicator::shrinks_to(const std::vector<peer_id>& members) const noexcept {
+  return {origin::shrink, lineage_->origin, members};
 }
 
 void communicator::descends_from(const detail::communicator_ptr& old) {
   const runtime::engine::holder hold(engine());
   lineage_ = old->lineage_;
   first_ = old->first_ ? old->first_ : old;
-}
-
-void communicator::came_about(std::uint64_t members, std::uint64_t attempt) {
-  const runtime::engine::holder hold(engine());
-  lineage_->members = members;
-  lineage_->used = attempt + 1;
 }
 
 std::vector<peer_id> communicator::agree_on_lost(const std::vector<peer_id>& more) {
