@@ -175,6 +175,8 @@ class group {
   /// All members of the job: those that have a place, in its order, and then those that joined
   /// later (weft::join), in the order of their ranks. All members call it; one that has just
   /// joined begins with `context::world().grow()`. Waits until all have the same view of the job.
+  /// If another process joins at the last moment, some members may have the group already: their
+  /// first collective ends with `refused`, and they call it again.
   /// \throws weft::error  peer_lost: rank 0 has gone, or goes meanwhile; stopped, unsupported: as
   ///         replace
   task<group> grow() const;

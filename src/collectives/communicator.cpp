@@ -162,6 +162,11 @@ error communicator::fail(const error& why) {
   return told();
 }
 
+void communicator::lose_rank(peer_id rank) noexcept {
+  const runtime::engine::holder hold(engine());
+  if (!revoked_) messenger_.groups().revoke(number_, {errc::peer_lost, rank});
+}
+
 bool communicator::loses_as(const communicator& other) noexcept {
   const runtime::engine::holder hold(engine());
   if (!other.revoked_ || !is_loss(other.revoked_->why)) return false;

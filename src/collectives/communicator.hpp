@@ -151,6 +151,8 @@ class communicator final : public proto::revocable {
   /// A collective has failed here: revokes the group, unless it was revoked before.
   /// \return the error with which all collectives of the group end
   error fail(const error& why);
+  /// As this member knows from elsewhere, that one is lost or has left: revokes the group.
+  void lose_rank(peer_id rank) noexcept;
   /// A group with the same members has lost one, as far as another member has told: so has this
   /// group, though this side may not have seen that end itself. \return false: none was lost
   bool loses_as(const communicator& other) noexcept;

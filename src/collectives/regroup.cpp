@@ -109,6 +109,14 @@ void leave_out(std::vector<peer_id>& left, const std::vector<peer_id>& lost) {
   std::erase_if(left, [&](peer_id m) { return has(lost, m); });
 }
 
+/// Other members may have crossed the barrier already: they get the reason from their first
+/// collective, which is a loss if it is one.
+void give_up(communicator& tried, const plan& aim, const job_view& view) {
+  for (peer_id r = 0; r != aim.members.size(); ++r)
+    if (!has(view.ranks, aim.members[r])) return tried.lose_rank(r);
+  static_cast<void>(tried.fail(error(errc::refused, "the job has changed meanwhile")));
+}
+
 /// Ends when the new group has other members than those that are tried. The end of the coordinator
 /// alone is no reason to give that group up: it may come about. It fails by itself when a member
 /// tells of a loss later.
@@ -123,7 +131,7 @@ task<void> await_change(regrouping how, communicator& old, knowledge& known, con
     leave_out(now->members, old.agree_on_lost(members_gone(old, known.view)));
   event never;
   if (now == aim) co_await never.wait();
-  static_cast<void>(tried.fail(error(errc::refused, "the job has changed meanwhile")));
+  give_up(tried, aim, known.view);
 }
 
 /// While the group is tried.

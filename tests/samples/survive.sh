@@ -17,3 +17,13 @@ dies 4 3 30
 dies 3 1 1
 dies 2 1 99
 WEFT_TRANSPORTS=self,tcp dies 4 1 57
+
+# The one that dies is started again, and takes its place.
+for where in 1 2 3; do
+  for step in 1 30 99; do
+    weft-run -n 4 --restart 1 survive --kill $where --at $step --replace >survive.txt
+    cat survive.txt
+    grep -q "rank $where has come back" survive.txt
+    grep -q "right after 100 steps, on 4 ranks" survive.txt
+  done
+done

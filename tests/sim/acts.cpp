@@ -14,16 +14,21 @@ const std::vector<act_kind>& act_kinds() {
       {"both", 10, &stage_calls_both_ways},
       {"collectives", 12, &stage_collectives},
       {"stall", 10, &stage_stall},
-      {"death", 4, &stage_death},
-      {"leave", 4, &stage_leave},
-      {"close", 4, &stage_close},
-      {"cut", 4, &stage_cut},
+      {"death", 4, &stage_death, true},
+      {"leave", 4, &stage_leave, true},
+      {"close", 4, &stage_close, true},
+      {"cut", 4, &stage_cut, true},
   };
   return all;
 }
 
 const act_kind& hostility() {
   static const act_kind kind{"hostility", 0, &stage_hostility};
+  return kind;
+}
+
+const act_kind& restoration() {
+  static const act_kind kind{"return", 0, &stage_restoration};
   return kind;
 }
 

@@ -16,11 +16,14 @@ struct act_kind {
   std::string_view name;
   unsigned weight;  ///< how often it comes, in proportion
   void (*stage)(job&, const act&);
+  bool parts = false;  ///< whether a rank, or a pair of ranks, is apart for good afterwards
 };
 
 const std::vector<act_kind>& act_kinds();
 /// The act of the hostile rank; a run with a hostile rank has one or more of it.
 const act_kind& hostility();
+/// The act of a run in which processes come back.
+const act_kind& restoration();
 
 // acts_messages.cpp
 void stage_talk(job&, const act&);
@@ -47,6 +50,9 @@ void stage_cut(job&, const act&);
 
 // acts_hostile.cpp
 void stage_hostility(job&, const act&);
+
+// acts_return.cpp
+void stage_restoration(job&, const act&);
 
 /// Tags of one act's messages: no receive of another act matches them. The low 16 bits are the
 /// act's.

@@ -123,7 +123,7 @@ void stage_collectives(job& j, const act& a) {
     j.when_there(n, a.when + own.up_to(own.percent(20) ? 300us : 30us),
                  [&j, m, own](rank& r) { r.play(attend(j, r, m, own)); });
   }
-  j.meets(m);
+  j.judge_by([m] { return m->judge(); });
 }
 
 }  // namespace sim

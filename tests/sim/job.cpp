@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "sim/meeting.hpp"
-
 namespace sim {
 
 using weft::errc;
@@ -53,6 +51,7 @@ job::job(const scenario& p, log& l, ledger& book)
   };
   world_.turned = [this](node n) { judge_pass(n); };
   ledger_.starved = [this](node from, node to) { return starved(from, to); };
+  for (node n = 0; n < plan_.at_start(); ++n) members_.places.push_back(n);
   change_members();
   for (node n = 0; n < ranks_.size(); ++n) {
     views_[n].become(members_);
@@ -268,7 +267,7 @@ void job::change_members() {
   ++members_.epoch;
   members_.ranks.clear();
   for (node n = 0; n < ranks_.size(); ++n)
-    if (!ends_[n]) members_.ranks.push_back(n);
+    if (!ends_[n] && n < plan_.at_start() + returned_) members_.ranks.push_back(n);
   for (node n = 0; n < ranks_.size(); ++n)
     world_.at(world_.elapsed() + delay(n, n), [this, n, now = members_] { views_[n].become(now); });
 }
@@ -310,6 +309,17 @@ void job::judge_calls(node n) {
   }
 }
 
+rank* job::bring_back(node place) {
+  if (ends_[0]) return nullptr;
+  const node n = plan_.at_start() + returned_++;
+  log_.event("rank {} comes back in place {}", n, place);
+  members_.places[place] = n;
+  join(n);
+  change_members();
+  views_[n].become(members_);
+  return ranks_[n].get();
+}
+
 // --- disasters -------------------------------------------------------------------------------
 
 void job::end(node n, errc how, bool told_by_wires) {
@@ -320,6 +330,8 @@ void job::end(node n, errc how, bool told_by_wires) {
     lost(other, n, how);
     tell_gone(other, n, how);
   }
+  if (how == errc::peer_lost)
+    std::replace(members_.places.begin(), members_.places.end(), weft::peer_id{n}, weft::no_peer);
   change_members();
   world_.kill(n, told_by_wires);
 }
@@ -405,8 +417,8 @@ void job::judge_rest() {
   ledger_.at_rest([this](node n) { return lives(n); });
   for (node n = 0; n < ranks_.size(); ++n)
     if (lives(n)) judge_calls(n);
-  for (const auto& m : meetings_)
-    if (const std::string wrong = m->judge(); !wrong.empty()) log_.violation("{}", wrong);
+  for (const auto& verdict : verdicts_)
+    if (const std::string wrong = verdict(); !wrong.empty()) log_.violation("{}", wrong);
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;
     const engine::holder hold(at(n).engine());

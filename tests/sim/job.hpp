@@ -23,8 +23,6 @@
 
 namespace sim {
 
-class meeting;
-
 /// A job in one process. Takes the place of weft-run, the control plane and the kernel of real
 /// ranks: makes links on request, and tells of deaths and good-byes, each after a delay.
 class job {
@@ -49,8 +47,15 @@ class job {
   views_of_rank& views(node n) { return views_[n]; }
   /// Whether the connection of the two was cut or closed.
   bool parted(node a, node b) const { return parted_.contains({std::min(a, b), std::max(a, b)}); }
-  /// Judged at the end.
-  void meets(std::shared_ptr<meeting> m) { meetings_.push_back(std::move(m)); }
+  /// \param verdict asked when nothing moves any more: empty, or what is wrong
+  void judge_by(std::function<std::string()> verdict) { verdicts_.push_back(std::move(verdict)); }
+
+  // --- processes that come back -----------------------------------------------------------------
+
+  /// Who has the place now; no_peer: it is vacant.
+  weft::peer_id holder(node place) const { return members_.places[place]; }
+  /// The next spare rank joins in that place. \return it; null: there is no coordinator
+  rank* bring_back(node place);
 
   // --- the rank that keeps no rules -------------------------------------------------------------
 
@@ -143,7 +148,8 @@ class job {
   std::set<std::pair<node, node>> parted_;  // the lower number first
   std::map<node, views_of_rank> views_;
   weft::collectives::job_view members_;  // as the job has them, which is the coordinator
-  std::vector<std::shared_ptr<meeting>> meetings_;
+  std::vector<std::function<std::string()>> verdicts_;
+  node returned_ = 0;                         // so many spares have joined
   std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined, or keeps no rules
   std::unique_ptr<hostile_rank> hostile_;
   std::set<node> met_hostile_;       // ranks that have had a link to it, in either direction

@@ -151,6 +151,9 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--hostile", s.first.hostile,
       "one more rank, which keeps no rules: it sends what it likes, and reads when it likes");
+  app.add_flag("--returns", s.first.returns,
+               "ranks are killed at any moment, and processes come back in their places")
+      ->excludes("--hostile");
   app.add_option("--frames", s.first.frames, "at most so many frames in each act of that rank");
   app.add_flag("--trace", s.trace, "prints every event of one seed");
   app.add_flag("--quiet", s.quiet, "no progress line");

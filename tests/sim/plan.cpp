@@ -24,7 +24,8 @@ enum part : std::uint64_t {
   of_acts,
   of_rest,
   of_cuts,
-  of_entries
+  of_entries,
+  of_spares
 };
 
 constexpr std::array<std::size_t, 6> budgets{0, 1000, 8192, 65'536, 300'000, 4u << 20};
@@ -79,10 +80,12 @@ const act_kind& throw_kind(dice& d) {
   return act_kinds().front();
 }
 
-act throw_act(dice d, unsigned number, unsigned ranks, nanoseconds duration) {
+/// \param of_losses whether the kind may be one after which a rank, or a pair, is apart for good
+act throw_act(dice d, unsigned number, unsigned ranks, nanoseconds duration, bool of_losses) {
   act a;
   a.number = number;
-  a.kind = &throw_kind(d);
+  do a.kind = &throw_kind(d);
+  while (a.kind->parts && !of_losses);
   a.first = static_cast<node>(d.below(ranks));
   a.second = static_cast<node>((a.first + 1 + d.below(ranks - 1)) % ranks);
   a.when = d.up_to(duration);
@@ -112,6 +115,7 @@ std::string wishes::command() const {
   if (!plant.empty()) text += " --plant " + plant;
   if (many_links) text += " --many-links";
   if (hostile) text += " --hostile";
+  if (returns) text += " --returns";
   if (frames) text += fmt::format(" --frames {}", *frames);
   return text + " --trace";
 }
@@ -133,6 +137,7 @@ std::optional<nanoseconds> scenario::cut(node a, node b, std::size_t transport) 
 }
 
 bool scenario::takes_part(node n) const {
+  if (spares != 0) return n < at_start();
   return std::any_of(acts.begin(), acts.end(),
                      [n](const act& a) { return a.first == n || a.second == n; });
 }
@@ -144,12 +149,17 @@ scenario make_plan(const wishes& w) {
   p.chance = all;
 
   dice shape = all.part(of_shape);
-  const auto ranks = static_cast<unsigned>(shape.between(2, shape.percent(10) ? 8 : 5));
-  p.ranks.resize(w.ranks.value_or(ranks) + (w.hostile ? 1 : 0));
+  auto ranks = static_cast<unsigned>(shape.between(2, shape.percent(10) ? 8 : 5));
+  dice large = all.part(of_spares).part(0);
+  const bool is_large = w.returns && large.percent(3);
+  if (is_large) ranks = static_cast<unsigned>(large.between(9, 20));
+  if (w.returns) p.spares = static_cast<unsigned>(all.part(of_spares).between(1, 6));
+  p.ranks.resize(w.ranks.value_or(ranks) + (w.hostile ? 1 : 0) + p.spares);
   if (w.hostile) p.hostile = static_cast<node>(p.ranks.size() - 1);
   p.transports.resize(shape.between(1, transport_names.size()));
   p.turn = nanoseconds(shape.between(50, 2000));
   p.acts_in_all = static_cast<unsigned>(shape.between(1, shape.percent(10) ? 30 : 10));
+  if (is_large) p.acts_in_all = 0;
 
   for (std::size_t i = 0; i < p.transports.size(); ++i)
     p.transports[i] = throw_transport(all.part(of_transports).part(i), transport_names[i]);
@@ -172,8 +182,9 @@ scenario make_plan(const wishes& w) {
   };
   for (unsigned i = 0; i < p.acts_in_all; ++i)
     if (wanted(i))
-      p.acts.push_back(
-          throw_act(all.part(of_acts).part(i), i, static_cast<unsigned>(p.ranks.size()), 300us));
+      p.acts.push_back(throw_act(all.part(of_acts).part(i), i, p.at_start(), 300us, !w.returns));
+  if (w.returns)
+    p.acts.push_back({p.acts_in_all++, &restoration(), 0, 1, 0us, all.part(of_spares)});
   if (!p.hostile) return p;
   for (std::uint64_t more = shape.between(1, 6); more != 0; --more, ++p.acts_in_all)
     if (wanted(p.acts_in_all))

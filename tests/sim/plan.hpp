@@ -30,6 +30,8 @@ struct wishes {
   bool many_links = false;
   /// One more rank, which breaks the rules.
   bool hostile = false;
+  /// Ranks are killed, and processes come back in their places.
+  bool returns = false;
   /// The most frames that this rank sends in each of its acts.
   std::optional<unsigned> frames;
 
@@ -66,6 +68,7 @@ struct scenario {
   std::vector<act> acts;                 ///< in order of number; numbers may be missing
   unsigned acts_in_all = 0;              ///< also those that were left out
   std::optional<node> hostile;           ///< the rank that breaks the rules
+  unsigned spares = 0;                   ///< the last ranks: join only in the place of lost ones
   dice chance{0};                        ///< for everything else
 
   /// Which transport the two use, in both directions.
@@ -80,6 +83,9 @@ struct scenario {
 
   /// For the numbers of a rank that other ranks cannot guess.
   dice secrets(node n) const { return chance.part(~std::uint64_t{n}); }
+
+  /// How many ranks the job has at the start.
+  node at_start() const noexcept { return static_cast<node>(ranks.size() - spares); }
 
   /// Whether a rank has an act; the others are left out.
   bool takes_part(node n) const;

@@ -56,10 +56,11 @@ void job_book::on_return(const client_ptr& c, peer_id rank) {
   const std::string& root = ranks_[0].locator;
   if (!*ranks_[rank].ended)
     return refuse(c, fmt::format("rank {} of this job has ended in good order", rank));
-  if (ranks_[0].ended || root.empty())
+  if (ranks_[0].ended)
     return refuse(c, fmt::format("rank {} of this job was lost, and rank 0, which could give this "
-                                 "process its place, has no context{}; start the job again",
-                                 rank, ranks_[0].ended ? " any more" : ""));
+                                 "process its place, has ended; start the job again",
+                                 rank));
+  if (root.empty()) return returning_.insert_or_assign(c, rank), void();
   c->send(encode(vacant_place{job_, rank, static_cast<peer_id>(ranks_.size()), 1, root}));
   c->close_when_sent();
   forget(c);
@@ -76,6 +77,12 @@ void job_book::on_publish(peer_id rank, const std::string& locator) {
   if (e.ended) return;
   e.locator = locator;
   for (const auto& c : std::exchange(e.waiting, {})) tell(c, rank);
+  if (rank == 0) answer_returning();
+}
+
+/// Rank 0 has a context, or will have none.
+void job_book::answer_returning() {
+  for (const auto& [c, rank] : std::exchange(returning_, {})) on_return(c, rank);
 }
 
 void job_book::on_find(const client_ptr& c, peer_id rank, const std::string& gone) {
@@ -96,6 +103,7 @@ void job_book::on_rank_ended(peer_id rank, bool died) {
   const std::map<client_ptr, peer_id> all = named_;
   for (const auto& [c, of] : all) c->send(encode(job_ended{rank, died}));
   for (const auto& c : std::exchange(ranks_[rank].waiting, {})) tell(c, rank);
+  if (rank == 0) answer_returning();
 }
 
 void job_book::on_ended(const client_ptr& c) { forget(c); }
@@ -116,6 +124,7 @@ void job_book::drop(client_ptr c) {
 
 void job_book::forget(const client_ptr& c) {
   std::erase(unnamed_, c);
+  returning_.erase(c);
   for (entry& e : ranks_) {
     e.waiting.erase(c);
     if (e.program != c) continue;

@@ -64,6 +64,7 @@ class job_book {
   };
 
   void on_hello(const client_ptr& c, const frame& f);
+  void answer_returning();
   void on_return(const client_ptr& c, peer_id rank);
   void refuse(const client_ptr& c, const std::string& why);
   void on_publish(peer_id rank, const std::string& locator);
@@ -76,6 +77,8 @@ class job_book {
   std::vector<entry> ranks_;
   std::deque<client_ptr> unnamed_;  // oldest first
   std::map<client_ptr, peer_id> named_;
+  // Of the unnamed ones: those of ranks that were lost, until rank 0 can be reached.
+  std::map<client_ptr, peer_id> returning_;
 };
 
 }  // namespace weft::wireup
