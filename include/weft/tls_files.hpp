@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -12,14 +13,20 @@ namespace weft {
 /// `tcp://host:port`. Both sides show a certificate (mutual TLS 1.3). Each is checked against the
 /// other side's authorities, and by the side that connects also against the host in the address:
 /// that name or IP address has to be in the certificate of the listener, as a subject alternative
-/// name. All three files are needed; they are PEM. docs/security.md, "Certificates"
+/// name. All three files are needed; they are PEM. Revocation is not checked: let certificates live
+/// shortly. docs/security.md, "Certificates"
 ///
-///     auto door = co_await ctx.listen("tcp://0.0.0.0:7000",
+///     auto listening = co_await ctx.listen("tcp://0.0.0.0:7000",
 ///                                     {"service.crt", "service.key", "authority.crt"});
 ///     // elsewhere
 ///     auto service = co_await ctx.connect("tcp://service.example:7000", {},
 ///                                         {"client.crt", "client.key", "authority.crt"});
 struct tls_files {
+  tls_files() = default;  ///< none
+  // A structure without constructors inside of a co_await is destroyed twice by g++ 12.
+  tls_files(std::string own, std::string key_of_it, std::string trusted)
+      : certificate(std::move(own)), key(std::move(key_of_it)), authority(std::move(trusted)) {}
+
   /// The certificate of this side, and behind it those of the authorities between it and one that
   /// the other side trusts. 16 KiB of certificates at most.
   std::string certificate;
@@ -36,11 +43,11 @@ struct tls_files {
 /// Who the other side of a connection is, by its certificate, which has been checked.
 struct peer_certificate {
   /// As RFC 2253 writes it: "CN=billing,O=Example".
-  std::string subject;
+  std::string subject = {};
   /// Its subject alternative names, with their kinds in front: "DNS:billing.example",
   /// "IP:10.0.3.7", "URI:spiffe://example/billing", "email:ops@example". Names with characters that
   /// are not printable ASCII, and other kinds of names, are left out.
-  std::vector<std::string> names;
+  std::vector<std::string> names = {};
 };
 
 }  // namespace weft

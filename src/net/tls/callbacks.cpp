@@ -78,7 +78,7 @@ void callbacks::note_secret(const SSL* of, const char* line) noexcept {
   of_session(of).note_secret(line);
 }
 
-/// A certificate that is refused is told of, and then OpenSSL forgets it. Changes no verdict.
+/// Notes a certificate that is refused, because OpenSSL forgets it. Changes no verdict.
 int callbacks::note_certificate(int is_good, X509_STORE_CTX* of) noexcept {
   if (is_good == 1) return is_good;
   const auto* const session =

@@ -43,13 +43,16 @@ struct named_file {
   refuse(file, fmt::format("{} ({})", expected, why ? why : "no memory"));
 }
 
-/// OpenSSL would say less, and would wait at a pipe.
-void check(const named_file& file, mode_t forbidden = 0) {
+void check_named(const named_file& file) {
   if (file.path.empty())
     throw error(errc::invalid_argument,
                 fmt::format("the {} is missing ({}): a side with certificates needs its own, the "
                             "key of it, and those of the authorities that it trusts",
                             file.what, file.variable));
+}
+
+/// OpenSSL would say less, and would wait at a pipe.
+void check(const named_file& file, mode_t forbidden = 0) {
   const unique_fd opened(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!opened || ::fstat(opened.get(), &about) != 0)
@@ -96,6 +99,7 @@ void use(ssl_ctx_st* by, const tls_files& files) {
   const named_file own{"certificate", "WEFT_TLS_CERTIFICATE", files.certificate};
   const named_file key{"private key", "WEFT_TLS_KEY", files.key};
   const named_file authority{"authorities' certificates", "WEFT_TLS_AUTHORITY", files.authority};
+  for (const named_file* file : {&own, &key, &authority}) check_named(*file);
   check(own);
   check(key, S_IRWXO);
   check(authority);

@@ -8,7 +8,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "runtime/os/printable.hpp"
@@ -18,6 +20,7 @@ namespace weft::net::tls {
 namespace {
 
 constexpr std::size_t most_of_subject = 512;
+constexpr std::size_t most_named = 8;  // in an error
 
 struct release {
   void operator()(BIO* what) const noexcept { BIO_free(what); }
@@ -76,11 +79,14 @@ std::string text_of(const GENERAL_NAME& name) {
 }
 
 std::string words_of_mismatch(const objection& o) {
-  const auto& names = o.shown.names;
+  const auto names = std::span(o.shown.names).first(std::min(o.shown.names.size(), most_named));
   return fmt::format(
       "its certificate is not for '{}', but for {}; connect by a name or an address that is in it, "
       "or add this one to it (subjectAltName)",
-      o.host, names.empty() ? "no name at all" : fmt::format("{}", fmt::join(names, ", ")));
+      o.host,
+      names.empty()
+          ? "no name at all"
+          : runtime::printable(fmt::format("{}", fmt::join(names, ", ")), most_of_subject));
 }
 
 }  // namespace

@@ -168,15 +168,23 @@ step handshake::judge() noexcept {
   if (is_empty_) return step::again;
   const unsigned long why = ERR_peek_last_error();
   const bool is_refused = why != 0 && ERR_GET_REASON(why) > SSL_AD_REASON_OFFSET;
-  const bool says_too_much = fault_ == EPROTO;
+  const bool is_gone = fault_ != EPROTO && (has_ended_ || fault_ != 0);
   try {
     if (trouble_.empty()) trouble_ = words_of(why);
   } catch (const std::bad_alloc&) {
     // No memory: without words.
   }
   ERR_clear_error();
+  drop_rest();
   if (is_refused) return step::turned_away;
-  return !says_too_much && (has_ended_ || fault_ != 0) ? step::hung_up : step::failed;
+  return is_gone ? step::hung_up : step::failed;
+}
+
+/// Bytes that nothing has read make the end of the connection a reset, which may overtake the
+/// alert.
+void handshake::drop_rest() noexcept {
+  std::array<std::byte, 4096> rest;
+  while (fault_ == 0 && receive(rest) > 0) continue;
 }
 
 key handshake::secret_for(std::string_view word) const noexcept {

@@ -78,6 +78,7 @@ class handshake {
   bool is_proven() const noexcept;
   std::string words_of(unsigned long why) const;
   step judge() noexcept;
+  void drop_rest() noexcept;
 
   const int socket_;
   const bool is_server_;

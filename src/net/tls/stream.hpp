@@ -61,7 +61,7 @@ class stream {
   /// \throws weft::error (out_of_memory, invalid_argument)
   stream(const settings& with, int socket, std::string host);
   /// The side that accepts, by certificates. When its handshake is done, the other side's is not,
-  /// as far as that side knows: it has to be told by a first byte.
+  /// as far as that side knows: it learns that by a first byte.
   /// \throws weft::error (out_of_memory)
   stream(const settings& with, int socket);
   ~stream();

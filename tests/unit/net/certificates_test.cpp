@@ -52,8 +52,8 @@ struct ends {
     }
     return *this;
   }
-  /// What the client is told behind its own handshake.
-  std::string told() {
+  /// What the client hears behind its own handshake.
+  std::string heard() {
     std::byte one{};
     return client->read({&one, 1}) < 0 ? client->trouble() : "something";
   }
@@ -64,13 +64,13 @@ struct ends {
   step of_client = step::again, of_server = step::again;
 };
 
-/// What the listener says of a client that it does not let in, which is told, too.
-std::string refused(const tls_files& clients, const tls_files& servers, std::string* told = {}) {
+/// What the listener says of a client that it does not let in, which hears it, too.
+std::string refused(const tls_files& clients, const tls_files& servers, std::string* heard = {}) {
   ends e(clients, servers);
   e.shake_hands();
   CHECK(e.of_client == step::done);  // as far as it knows
   CHECK(e.of_server == step::failed);
-  if (told) *told = e.told();
+  if (heard) *heard = e.heard();
   return e.server->trouble();
 }
 
@@ -125,16 +125,16 @@ TEST_CASE("certificates: a client that is not let in learns why, and the listene
   if (absent()) return;
   const authority common, another;
   const tls_files service = common.issue();
-  std::string told;
-  tls_files stranger = another.issue();
-  stranger.authority = common.path();  // it trusts the service
-  CHECK_THAT(refused(stranger, service, &told),
+  std::string heard;
+  tls_files unknown = another.issue();
+  unknown.authority = common.path();  // it trusts the service
+  CHECK_THAT(refused(unknown, service, &heard),
              contains("is of no authority in '" + common.path()));
-  CHECK_THAT(told, contains("does not know the authority of this side's certificate"));
-  CHECK_THAT(refused(common.issue({.from = 3000}), service, &told), contains("not valid yet"));
-  CHECK_THAT(told, contains("does not take this side's certificate"));
-  CHECK_THAT(refused(common.issue({.use = "serverAuth"}), service, &told), contains("clientAuth"));
-  CHECK_THAT(told, contains("extendedKeyUsage"));
+  CHECK_THAT(heard, contains("does not know the authority of this side's certificate"));
+  CHECK_THAT(refused(common.issue({.from = 3000}), service, &heard), contains("not valid yet"));
+  CHECK_THAT(heard, contains("does not take this side's certificate"));
+  CHECK_THAT(refused(common.issue({.use = "serverAuth"}), service, &heard), contains("clientAuth"));
+  CHECK_THAT(heard, contains("extendedKeyUsage"));
 }
 
 TEST_CASE("certificates: a listener of another name or authority is not believed") {
@@ -170,7 +170,7 @@ TEST_CASE("certificates: a certificate that expires while its owner runs is refu
   late.shake_hands();
   CHECK(late.of_server == step::failed);
   CHECK_THAT(late.server->trouble(), contains("has expired"));
-  CHECK_THAT(late.told(), contains("this side's certificate has expired"));
+  CHECK_THAT(late.heard(), contains("this side's certificate has expired"));
 }
 
 TEST_CASE("certificates: one end with a key and one with certificates do not come together") {
@@ -201,7 +201,7 @@ TEST_CASE("certificates: one end with a key and one with certificates do not com
   CHECK((b == step::failed || b == step::turned_away));
 }
 
-TEST_CASE("certificates: a client without one is told so, and not let in") {
+TEST_CASE("certificates: a client without one hears that, and is not let in") {
   if (absent()) return;
   const authority common;
   int both[2];
