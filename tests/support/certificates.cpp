@@ -70,6 +70,14 @@ owned<std::FILE> file(const std::filesystem::path& at) {
   return opened;
 }
 
+void write_key(const std::string& at, EVP_PKEY* key, std::string passphrase = {}) {
+  const bool is_locked = !passphrase.empty();
+  must(PEM_write_PrivateKey(file(at).get(), key, is_locked ? EVP_aes_128_cbc() : nullptr, nullptr,
+                            0, nullptr, is_locked ? passphrase.data() : nullptr) == 1,
+       "to write");
+  ::chmod(at.c_str(), S_IRUSR | S_IWUSR);
+}
+
 }  // namespace
 
 struct authority::pair {
@@ -126,20 +134,21 @@ tls_files authority::issue_below(int between, const certificate_wish& wish) cons
     for (auto one = line.rbegin(); one != line.rend(); ++one)
       must(PEM_write_X509(out.get(), (*one)->certificate.get()) == 1, "to write");
   }
-  must(PEM_write_PrivateKey(file(place + ".key").get(), key.get(), nullptr, nullptr, 0, nullptr,
-                            nullptr) == 1,
-       "to write");
-  ::chmod((place + ".key").c_str(), S_IRUSR | S_IWUSR);
+  write_key(place + ".key", key.get());
   return {place + ".crt", place + ".key", path()};
 }
 
 std::string authority::locked_key() const {
   const std::string place = folder_ / "locked.key";
-  char word[] = "a passphrase";
-  must(PEM_write_PrivateKey(file(place).get(), new_key().get(), EVP_aes_128_cbc(), nullptr, 0,
-                            nullptr, word) == 1,
-       "to write");
-  ::chmod(place.c_str(), S_IRUSR | S_IWUSR);
+  write_key(place, new_key().get(), "a passphrase");
+  return place;
+}
+
+std::string authority::rsa_key() const {
+  const std::string place = folder_ / "rsa.key";
+  const owned<EVP_PKEY> key(EVP_RSA_gen(2048));
+  must(key != nullptr, "a key");
+  write_key(place, key.get());
   return place;
 }
 

@@ -32,8 +32,9 @@ class authority {
   tls_files issue(const certificate_wish& wish = {}) const;
   /// The same, with authorities between, whose certificates stand behind it.
   tls_files issue_below(int between, const certificate_wish& wish = {}) const;
-  /// With a passphrase.
+  /// A key without a certificate: with a passphrase, and of RSA where the others are of a curve.
   std::string locked_key() const;
+  std::string rsa_key() const;
   /// Its own certificate.
   std::string path() const { return folder_ / "authority.crt"; }
   const std::filesystem::path& folder() const noexcept { return folder_; }

@@ -13,6 +13,7 @@ authority::~authority() = default;
 tls_files authority::issue(const certificate_wish&) const { return {}; }
 tls_files authority::issue_below(int, const certificate_wish&) const { return {}; }
 std::string authority::locked_key() const { return {}; }
+std::string authority::rsa_key() const { return {}; }
 std::string words_to_bare_client(int) { return {}; }
 
 }  // namespace weft::tests

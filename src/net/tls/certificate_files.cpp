@@ -82,13 +82,12 @@ void use_certificate(SSL_CTX* by, const named_file& file) {
 }
 
 void use_key(SSL_CTX* by, const named_file& file, const named_file& of) {
+  const X509* const shown = SSL_CTX_get0_certificate(by);  // before: a key may be of another kind
   SSL_CTX_set_default_passwd_cb(by, no_passphrase);
   const bool is_used = SSL_CTX_use_PrivateKey_file(by, file.path.c_str(), SSL_FILETYPE_PEM) == 1;
-  const bool fits = is_used && SSL_CTX_check_private_key(by) == 1;
+  const bool fits = is_used && X509_check_private_key(shown, SSL_CTX_get0_privatekey(by)) == 1;
   if (fits) return;
-  const unsigned long why = ERR_peek_last_error();
-  if (ERR_GET_LIB(why) == ERR_LIB_X509 && (ERR_GET_REASON(why) == X509_R_KEY_VALUES_MISMATCH ||
-                                           ERR_GET_REASON(why) == X509_R_KEY_TYPE_MISMATCH))
+  if (is_used || ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509)
     refuse(file, fmt::format("it is not the key of the certificate in '{}'", of.path));
   refuse_as_openssl(file, "it holds none in PEM form, or one with a passphrase");
 }

@@ -241,6 +241,8 @@ TEST_CASE("certificates: files that cannot be used are named, with the reason") 
   CHECK_THAT(with([](tls_files& f) { f.certificate = f.key; }), contains("none in PEM form"));
   CHECK_THAT(with([&](tls_files& f) { f.key = common.issue().key; }),
              contains("it is not the key of the certificate in '" + good.certificate));
+  CHECK_THAT(with([&](tls_files& f) { f.key = common.rsa_key(); }),
+             contains("it is not the key of the certificate in '" + good.certificate));
   CHECK_THAT(with([&](tls_files& f) { f.key = common.locked_key(); }), contains("passphrase"));
   CHECK_THAT(with([&](tls_files& f) { f = common.issue({.until = -10}); }),
              contains("has expired"));
