@@ -25,7 +25,7 @@ weft_part(URING "Sleep in an io_uring" PKG_CONFIG liburing liburing>=2.3 INSTALL
 weft_part(TBB "A pool of oneTBB threads" PACKAGE TBB INSTALL libtbb-dev
   WITHOUT "a pool has threads of its own, and oneTBB's algorithms do not use them")
 weft_part(TLS "Encrypt what goes to other hosts over TCP" PKG_CONFIG openssl openssl>=3 INSTALL libssl-dev
-  WITHOUT "TCP is authenticated only, and WEFT_TCP_TLS=yes is an error")
+  WITHOUT "TCP is authenticated only, by the job's key; WEFT_TCP_TLS=yes and certificates are errors")
 # Without a device the library finds none, and the transport says so.
 weft_part(VERBS "InfiniBand and RoCE" PKG_CONFIG ibverbs libibverbs INSTALL libibverbs-dev
   WITHOUT "there is no transport verbs")

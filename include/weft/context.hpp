@@ -18,6 +18,7 @@
 #include <weft/listener.hpp>
 #include <weft/metrics.hpp>
 #include <weft/options.hpp>
+#include <weft/tls_files.hpp>
 
 namespace weft {
 
@@ -66,22 +67,30 @@ class context {
   group world();
 
   /// Opens a listener for peers that connect by address.
-  /// \param address "unix://name" (a name in the abstract socket namespace) or "any://host:port"
-  ///        (TCP for the connection request; data uses the best transport that both sides have)
-  /// \throws weft::error  invalid_argument, or system when the address is taken
-  task<listener> listen(std::string address);
+  /// \param address "unix://name" (a name in the abstract socket namespace), "any://host:port"
+  ///        (TCP for the connection request; data uses the best transport that both sides have), or
+  ///        "tcp://host:port" (TCP for processes that know the job's key, or have certificates)
+  /// \param by certificates, for an address tcp://; none: options::tls. A listener with
+  ///        certificates lets in only those that show one; connection_request::certificate tells
+  ///        which. Its files are read again for each client if they have changed
+  /// \throws weft::error  invalid_argument, also when a file cannot be used, or system when the
+  ///         address is taken or a file cannot be read
+  task<listener> listen(std::string address, tls_files by = {});
 
   /// Connects to another process's listener.
   /// \param address what the other side passed to `listen`
   /// \param private_data up to 1 KiB that the listener sees before it accepts or rejects
+  /// \param by certificates, for an address tcp://, whose host the listener's certificate has to
+  ///        name; none: options::tls
   /// \return an endpoint with the next number; the existing endpoint, if there is one to that
   ///        context
   /// \throws weft::error  refused (rejected, or no listener there), unreachable, peer_lost,
-  ///         invalid_argument
-  task<endpoint> connect(std::string address, std::string private_data = {});
+  ///         invalid_argument, system (a file of `by` cannot be read)
+  task<endpoint> connect(std::string address, std::string private_data = {}, tls_files by = {});
 
   /// Connects to a peer that calls `meet`, too (simultaneous connect). Both sides pass their own
-  /// address and the other side's, in any order and at any time, and both get an endpoint.
+  /// address and the other side's, in any order and at any time, and both get an endpoint. At
+  /// addresses tcp:// they know each other by options::tls, else by the job's key.
   /// \param own   an address as for `listen`; the listener is closed when both sides have connected
   /// \param other what the other side passes as its own
   /// \param discriminator up to 1 KiB that must be equal on both sides

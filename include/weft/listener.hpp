@@ -9,6 +9,7 @@
 
 #include <weft/coro/task.hpp>
 #include <weft/endpoint.hpp>
+#include <weft/tls_files.hpp>
 
 namespace weft {
 
@@ -29,7 +30,10 @@ class listener {
     ~connection_request();
 
     const std::string& private_data() const noexcept;  ///< the private data of the peer's `connect`
-    task<endpoint> accept();                           ///< \throws weft::error if the peer has gone
+    /// The peer's certificate, which has been checked; null: the listener has none, and lets in who
+    /// knows the job's key, or is of the same user. Valid as long as this.
+    const peer_certificate* certificate() const noexcept;
+    task<endpoint> accept();          ///< \throws weft::error if the peer has gone
     void reject(std::string reason);  ///< the peer's `connect` ends with errc::refused
 
    private:

@@ -23,6 +23,7 @@
 #include <weft/ring_read_policy.hpp>
 #include <weft/ring_stores.hpp>
 #include <weft/tcp_encryption.hpp>
+#include <weft/tls_files.hpp>
 #include <weft/transport/factory.hpp>
 
 namespace weft {
@@ -162,6 +163,11 @@ struct options {
   /// empty: the launcher's key, if any; without a key no process on another host can connect.
   std::string job_key;
   std::string job_key_file;
+
+  /// The certificates by which listeners and connections at addresses tcp:// know the other side,
+  /// in place of the job's key; none: the key. context::listen and context::connect may be given
+  /// others. Processes of a job still know each other, and those that join it, by the job's key.
+  tls_files tls;
 
   /// The file for the trace (Perfetto), written when the context ends; empty: none. In a job, the
   /// rank is put in front of the extension. A second context with the same name replaces the file.

@@ -35,14 +35,15 @@ class reconnecting_endpoint {
   /// \param policy  for connecting, and for idempotent calls;
   ///        the default tries more often than that of with_retry, and also where nothing listens
   ///        yet
-  /// \param private_data as for context::connect
+  /// \param private_data, by as for context::connect
   reconnecting_endpoint(context& ctx, std::string address,
                         retry_policy policy = {.attempts = 20,
                                                .retriable = is_transient_or_refused},
-                        std::string private_data = {})
+                        std::string private_data = {}, tls_files by = {})
       : ctx_(&ctx),
         address_(std::move(address)),
         private_data_(std::move(private_data)),
+        by_(std::move(by)),
         policy_(policy) {}
   reconnecting_endpoint(const reconnecting_endpoint&) = delete;
   reconnecting_endpoint& operator=(const reconnecting_endpoint&) = delete;
@@ -94,6 +95,7 @@ class reconnecting_endpoint {
 
   context* ctx_;
   const std::string address_, private_data_;
+  const tls_files by_;
   const retry_policy policy_;
   mutex connecting_;
   endpoint now_;  // with the mutex

@@ -66,6 +66,34 @@ talk -- WEFT_JOB_KEY=00112233445566778899aabbccddeeff
 [ $status != 0 ]
 grep -q "this side's job key is not that job's" second.txt
 
+# Certificates in place of the key.
+if command -v openssl >/dev/null; then
+  openssl req -x509 -newkey rsa:2048 -nodes -keyout authority.key -out authority.crt -subj /CN=authority 2>/dev/null
+  issue() { # NAME ALTERNATIVE_NAMES
+    openssl req -newkey rsa:2048 -nodes -keyout "$1.key" -out "$1.csr" -subj "/CN=$1" 2>/dev/null
+    echo "subjectAltName=$2" >"$1.txt"
+    openssl x509 -req -in "$1.csr" -CA authority.crt -CAkey authority.key -out "$1.crt" -extfile "$1.txt" 2>/dev/null
+    chmod 600 "$1.key"
+  }
+  by() { echo WEFT_JOB_KEY= WEFT_TLS_CERTIFICATE="$1.crt" WEFT_TLS_KEY="$1.key" WEFT_TLS_AUTHORITY=authority.crt; }
+  issue service IP:10.77.0.1
+  issue guest DNS:guest.example
+  issue other IP:10.77.0.9
+  echo "--- certificates"
+  talk $(by service) -- $(by guest)
+  [ $status = 0 ]
+  cmp said heard
+  grep -q " not heard" tapped
+  echo "--- a certificate for another host"
+  talk $(by other) -- $(by guest)
+  [ $status != 0 ]
+  grep -q "not for '10.77.0.1', but for IP:10.77.0.9" second.txt
+  echo "--- a key where a certificate is wanted"
+  talk $(by service) -- WEFT_TCP_TLS=auto
+  [ $status != 0 ]
+  grep -q "wants a certificate, and this side shows none" second.txt
+fi
+
 # Which connection is encrypted is told.
 timeout -s KILL 60 ip netns exec $one weft-pipe --listen tcp://10.77.0.1:7471 >/dev/null 2>&1 &
 first=$!

@@ -69,13 +69,17 @@ unsigned context::lane_number() const noexcept { return core_->lane(); }
 
 group context::world() { return group(*this); }
 
-task<endpoint> context::connect(std::string address, std::string private_data) {
+task<endpoint> context::connect(std::string address, std::string private_data, tls_files by) {
   detail::core& c = *core_;
   c.refuse_child();
-  callback_request<endpoint> connected{
-      &c.engine(), [&](const endpoint_box& box) {
-        c.manager().request_connection(address, private_data, into(c, box, address), c.lane());
-      }};
+  const auto certificates = c.plane().certificates_for(address, by);
+  std::shared_ptr<const net::tls::settings> shown;
+  if (certificates) shown = certificates->now();
+  callback_request<endpoint> connected{&c.engine(), [&](const endpoint_box& box) {
+                                         c.manager().request_connection(address, private_data,
+                                                                        into(c, box, address),
+                                                                        c.lane(), shown);
+                                       }};
   co_return co_await connected;
 }
 

@@ -40,6 +40,15 @@ std::unique_ptr<wireup::job> job_of(const options& o,
   return launched ? std::move(launched) : wireup::lone_job();
 }
 
+std::shared_ptr<wireup::renewable_certificates> certificates_of(const tls_files& files,
+                                                                const wireup::encryption& by) {
+  if (by.is_off())
+    throw error(errc::invalid_argument,
+                "certificates (WEFT_TLS_CERTIFICATE) are of no use with WEFT_TCP_TLS=no, which "
+                "encrypts nothing: leave one of the two out");
+  return std::make_shared<wireup::renewable_certificates>(files);
+}
+
 }  // namespace
 
 wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
@@ -53,6 +62,7 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
   tcp.peer_timeout = o.peer_timeout;
   tcp.names = wireup::socket_names(o.socket_dir, !tcp.key.empty());
   tcp.encryption = std::make_shared<wireup::encryption>(o.tcp_tls);
+  if (!o.tls.empty()) tcp.certificates = certificates_of(o.tls, *tcp.encryption);
   return tcp;
 }
 
@@ -66,6 +76,12 @@ control_plane::control_plane(const options& chosen,
                  std::max<std::size_t>(job_->local_size(), chosen.processes_per_host)) {}
 
 control_plane::~control_plane() = default;
+
+std::shared_ptr<wireup::renewable_certificates> control_plane::certificates_for(
+    const std::string& address, const tls_files& given) const {
+  if (!given.empty()) return certificates_of(given, *tcp_.encryption);
+  return address.starts_with("tcp://") ? tcp_.certificates : nullptr;
+}
 
 void control_plane::start() {
   wireup::identity self;

@@ -44,6 +44,11 @@ class control_plane final : private wireup::manager_events {
 
   const runtime::log_ptr& log() const noexcept { return log_; }
   wireup::job& job() noexcept { return *job_; }
+  /// By which a listener at that address, or a connection to it, knows the other side. \param given
+  /// for this call; none: those of the context \return null: it is known by the job's key
+  /// \throws weft::error as net::tls::settings, and (invalid_argument) where nothing is encrypted
+  std::shared_ptr<wireup::renewable_certificates> certificates_for(const std::string& address,
+                                                                   const tls_files& given) const;
   /// Where the bells that peers ring have their names.
   const runtime::socket_folder& bells() const noexcept { return tcp_.names.folder(); }
   detail::members& members() noexcept { return members_; }

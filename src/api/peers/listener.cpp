@@ -37,6 +37,10 @@ const std::string& listener::connection_request::private_data() const noexcept {
   return state_->request->private_data();
 }
 
+const peer_certificate* listener::connection_request::certificate() const noexcept {
+  return state_->request->certificate();
+}
+
 task<endpoint> listener::connection_request::accept() {
   detail::core& owner = *state_->owner;
   const request_ptr request = state_->request;
@@ -99,7 +103,7 @@ std::string listener::address() const { return state_->listening->address; }
 
 void listener::close() { state_->listening->close(); }
 
-task<listener> context::listen(std::string address) {
+task<listener> context::listen(std::string address, tls_files by) {
   core_->refuse_child();
   auto listening = std::make_shared<listener_state>();
   listening->owner = core_.get();
@@ -109,7 +113,7 @@ task<listener> context::listen(std::string address) {
         listening->number = number;
         core_->plane().add_listener(number, listening);
       },
-      core_->lane());
+      core_->lane(), core_->plane().certificates_for(address, by));
   co_return listener(std::make_shared<listener::state>(std::move(listening)));
 }
 

@@ -24,7 +24,7 @@ task<endpoint> reconnecting_endpoint::connected() {
 
 /// A connection that is ending is still found by its address: then there is none yet.
 task<endpoint> reconnecting_endpoint::connect_once() {
-  endpoint there = co_await ctx_->connect(address_, private_data_);
+  endpoint there = co_await ctx_->connect(address_, private_data_, by_);
   if (has_ended(there))
     throw error(errc::closed, "the former connection to " + address_ + " has not ended yet");
   co_return there;

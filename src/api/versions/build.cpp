@@ -32,7 +32,8 @@ std::span<const build_part> build_parts() noexcept {
       {"tbb", "WEFT_WITH_TBB", WEFT_BUILT_WITH_TBB,
        "the threads of a pool are oneTBB's; without it its own"},
       {"tls", "WEFT_WITH_TLS", WEFT_BUILT_WITH_TLS,
-       "encrypts what goes to other hosts over TCP; without it that is authenticated only"},
+       "encrypts what goes to other hosts over TCP, and has certificates; without it that is "
+       "authenticated only, by the job's key"},
       {"verbs", "WEFT_WITH_VERBS", WEFT_BUILT_WITH_VERBS,
        "the transport verbs: InfiniBand and RoCE"},
       {"qdma", "WEFT_WITH_QDMA", WEFT_BUILT_WITH_QDMA,

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
+#include "net/tls/certificates.hpp"
 #include "net/tls/handshake.hpp"
 
 namespace weft::net::tls {
@@ -74,6 +76,19 @@ int callbacks::find_key(SSL* of, const unsigned char* name, std::size_t size,
 
 void callbacks::note_secret(const SSL* of, const char* line) noexcept {
   of_session(of).note_secret(line);
+}
+
+/// Notes a certificate that is refused, because OpenSSL forgets it. Changes no verdict.
+int callbacks::note_certificate(int is_good, X509_STORE_CTX* of) noexcept {
+  if (is_good == 1) return is_good;
+  const auto* const session =
+      static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(of, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  try {
+    if (session) of_session(session).refused_ = describe(X509_STORE_CTX_get0_cert(of));
+  } catch (const std::bad_alloc&) {
+    // No memory: without its names.
+  }
+  return is_good;
 }
 
 }  // namespace weft::net::tls

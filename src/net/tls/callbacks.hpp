@@ -17,6 +17,7 @@ struct callbacks {
   static int find_key(SSL* of, const unsigned char* name, std::size_t size,
                       SSL_SESSION** made) noexcept;
   static void note_secret(const SSL* of, const char* line) noexcept;
+  static int note_certificate(int is_good, X509_STORE_CTX* of) noexcept;
 };
 
 }  // namespace weft::net::tls

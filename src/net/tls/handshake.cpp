@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/tls/handshake.hpp"
 
+#include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <sys/socket.h>
@@ -14,6 +15,8 @@
 #include <weft/error.hpp>
 
 #include "net/tls/callbacks.hpp"
+#include "net/tls/certificates.hpp"
+#include "runtime/os/printable.hpp"
 
 namespace weft::net::tls {
 
@@ -30,6 +33,24 @@ handshake::handshake(const settings& with, int socket, std::span<const std::byte
 
 handshake::handshake(const settings& with, int socket, key_finder find)
     : socket_(socket), is_server_(true), find_(std::move(find)) {
+  begin(with);
+  SSL_set_accept_state(session_.get());
+}
+
+handshake::handshake(const settings& with, int socket, std::string host)
+    : socket_(socket),
+      is_server_(false),
+      authority_(with.files_.authority),
+      host_(std::move(host)) {
+  begin(with);
+  if (!expect_host(session_.get(), host_))
+    throw error(errc::invalid_argument,
+                fmt::format("no certificate can be for '{}'", runtime::printable(host_)));
+  SSL_set_connect_state(session_.get());
+}
+
+handshake::handshake(const settings& with, int socket)
+    : socket_(socket), is_server_(true), authority_(with.files_.authority) {
   begin(with);
   SSL_set_accept_state(session_.get());
 }
@@ -54,7 +75,8 @@ void handshake::begin(const settings& with) {
 
 /// \return bytes; 0: the end; -1: none now, or a fault
 ssize_t handshake::receive(std::span<std::byte> into) noexcept {
-  into = into.first(std::min(into.size(), most_bytes - heard_));
+  const std::size_t most = authority_.empty() ? most_bytes : most_bytes_of_certificates;
+  into = into.first(std::min(into.size(), most - heard_));
   if (into.empty()) {
     fault_ = EPROTO;
     return -1;
@@ -112,25 +134,57 @@ step handshake::go_on() noexcept {
   const bool sent = flush();
   if (done != 1) return judge();
   if (!sent) return step::hung_up;
+  return is_proven() && secrets_ == 2 ? step::done : step::failed;
+}
+
+/// What OpenSSL has been set to insist on, once more.
+bool handshake::is_proven() const noexcept {
   const bool is_by_key = SSL_session_reused(session_.get()) == 1;
-  return is_by_key && secrets_ == 2 ? step::done : step::failed;
+  if (authority_.empty()) return is_by_key;
+  return !is_by_key && SSL_get0_peer_certificate(session_.get()) != nullptr &&
+         SSL_get_verify_result(session_.get()) == X509_V_OK;
+}
+
+std::shared_ptr<const peer_certificate> handshake::certificate() const {
+  if (authority_.empty()) return nullptr;
+  return std::make_shared<peer_certificate>(describe(SSL_get0_peer_certificate(session_.get())));
+}
+
+/// \param why as OpenSSL has it; 0: it has found nothing wrong
+std::string handshake::words_of(unsigned long why) const {
+  if (fault_ == EPROTO) return "its handshake is too long";
+  if (why == 0) return "it has hung up";
+  const int reason = ERR_GET_REASON(why);
+  const bool is_alert = reason > SSL_AD_REASON_OFFSET;
+  if (!authority_.empty())
+    return is_alert ? words_of_alert(reason - SSL_AD_REASON_OFFSET)
+                    : words_of_failure(why, {SSL_get_verify_result(session_.get()), refused_, host_,
+                                             authority_});
+  const char* const words = ERR_reason_error_string(why);
+  return words ? words : "it has hung up";
 }
 
 step handshake::judge() noexcept {
   if (is_empty_) return step::again;
   const unsigned long why = ERR_peek_last_error();
   const bool is_refused = why != 0 && ERR_GET_REASON(why) > SSL_AD_REASON_OFFSET;
-  const bool says_too_much = fault_ == EPROTO;
-  const char* const words = says_too_much ? nullptr : ERR_reason_error_string(why);
+  const bool is_gone = fault_ != EPROTO && (has_ended_ || fault_ != 0);
   try {
-    if (trouble_.empty())
-      trouble_ = words ? words : says_too_much ? "its handshake is too long" : "it has hung up";
+    if (trouble_.empty()) trouble_ = words_of(why);
   } catch (const std::bad_alloc&) {
     // No memory: without words.
   }
   ERR_clear_error();
+  drop_rest();
   if (is_refused) return step::turned_away;
-  return !says_too_much && (has_ended_ || fault_ != 0) ? step::hung_up : step::failed;
+  return is_gone ? step::hung_up : step::failed;
+}
+
+/// Bytes that nothing has read make the end of the connection a reset, which may overtake the
+/// alert.
+void handshake::drop_rest() noexcept {
+  std::array<std::byte, 4096> rest;
+  while (fault_ == 0 && receive(rest) > 0) continue;
 }
 
 key handshake::secret_for(std::string_view word) const noexcept {

@@ -39,11 +39,14 @@ class handshake {
  public:
   /// A side that has proven nothing cannot make the other one read more.
   static constexpr std::size_t most_bytes = 8 * 1024;
+  static constexpr std::size_t most_bytes_of_certificates = 32 * 1024;
 
   /// The side that connects, or, without a name, the one that accepts. The arguments are those of
   /// `stream`. \throws weft::error
   handshake(const settings& with, int socket, std::span<const std::byte> name, const key& shared);
   handshake(const settings& with, int socket, key_finder find);
+  handshake(const settings& with, int socket, std::string host);
+  handshake(const settings& with, int socket);
   ~handshake();
   handshake(const handshake&) = delete;
   handshake& operator=(const handshake&) = delete;
@@ -58,6 +61,8 @@ class handshake {
   const key& others_traffic() const noexcept { return traffic_[is_server_ ? 0 : 1]; }
   /// A secret of both ends, another one for each connection and word (RFC 5705).
   key secret_for(std::string_view word) const noexcept;
+  /// Null: it has proven that it has the key. \throws std::bad_alloc
+  std::shared_ptr<const peer_certificate> certificate() const;
 
  private:
   friend struct callbacks;
@@ -70,10 +75,16 @@ class handshake {
   bool append(std::span<const std::byte> what) noexcept;
   bool flush() noexcept;
   void note_secret(std::string_view line) noexcept;
+  bool is_proven() const noexcept;
+  std::string words_of(unsigned long why) const;
   step judge() noexcept;
+  void drop_rest() noexcept;
 
   const int socket_;
   const bool is_server_;
+  const std::string authority_;  // its file; empty: by a key
+  std::string host_;             // of the other side; empty: any
+  peer_certificate refused_;     // the other side's, if it is refused
   std::vector<std::byte> name_;
   key shared_{};
   key_finder find_;

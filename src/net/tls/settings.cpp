@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 
+#include <utility>
+
 #include <weft/error.hpp>
 
 #include "net/tls/callbacks.hpp"
+#include "net/tls/certificate_files.hpp"
 
 namespace weft::net::tls {
 
@@ -29,6 +32,18 @@ void settings::release::operator()(ssl_ctx_st* what) const noexcept { SSL_CTX_fr
 void settings::release::operator()(bio_method_st* what) const noexcept { BIO_meth_free(what); }
 
 settings::settings(std::uint64_t records_of_key) : records_of_key_(records_of_key) {
+  begin();
+  SSL_CTX_set_psk_use_session_callback(shared_.get(), callbacks::use_key);
+  SSL_CTX_set_psk_find_session_callback(shared_.get(), callbacks::find_key);
+}
+
+settings::settings(tls_files files)
+    : records_of_key_(usual_records_of_key), files_(std::move(files)) {
+  begin();
+  use(shared_.get(), files_);
+}
+
+void settings::begin() {
   // A thread may still use a stream when the process ends: OpenSSL's memory is left to the system.
   OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, nullptr);
   socket_.reset(BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket of weft"));
@@ -49,8 +64,6 @@ settings::settings(std::uint64_t records_of_key) : records_of_key_(records_of_ke
   SSL_CTX_clear_options(all, SSL_OP_ENABLE_MIDDLEBOX_COMPAT | SSL_OP_ALLOW_NO_DHE_KEX);
   SSL_CTX_set_session_cache_mode(all, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(all, 0);
-  SSL_CTX_set_psk_use_session_callback(all, callbacks::use_key);
-  SSL_CTX_set_psk_find_session_callback(all, callbacks::find_key);
   SSL_CTX_set_keylog_callback(all, callbacks::note_secret);  // never leaves the process
 }
 

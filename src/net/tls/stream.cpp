@@ -12,6 +12,8 @@
 
 #include <weft/error.hpp>
 
+#include "net/tls/certificates.hpp"
+
 namespace weft::net::tls {
 
 namespace {
@@ -46,14 +48,24 @@ std::byte* byte_queue::append(std::size_t n) noexcept {
 }
 
 stream::stream(const settings& with, int socket, std::span<const std::byte> name, const key& shared)
-    : with_(with),
+    : records_of_key_(with.records_of_key_),
       socket_(socket),
       handshake_(std::make_unique<handshake>(with, socket, name, shared)) {}
 
 stream::stream(const settings& with, int socket, key_finder find)
-    : with_(with),
+    : records_of_key_(with.records_of_key_),
       socket_(socket),
       handshake_(std::make_unique<handshake>(with, socket, std::move(find))) {}
+
+stream::stream(const settings& with, int socket, std::string host)
+    : records_of_key_(with.records_of_key_),
+      socket_(socket),
+      handshake_(std::make_unique<handshake>(with, socket, std::move(host))) {}
+
+stream::stream(const settings& with, int socket)
+    : records_of_key_(with.records_of_key_),
+      socket_(socket),
+      handshake_(std::make_unique<handshake>(with, socket)) {}
 
 stream::~stream() { OPENSSL_cleanse(secret_.data(), secret_.size()); }
 
@@ -65,6 +77,7 @@ stream::step stream::shake_hands() noexcept {
     if (now != step::done) return now;
     own_.emplace(traffic_key::way::seals, handshake_->own_traffic());
     others_.emplace(traffic_key::way::opens, handshake_->others_traffic());
+    peer_ = handshake_->certificate();
   } catch (const std::exception&) {
     return step::failed;  // no memory
   }
@@ -148,9 +161,21 @@ void stream::take(content kind, std::span<const std::byte> what) noexcept {
     if (!others_->renew()) broken("no memory for a key");
   } else if (kind == content::alert && what.size() == 2 && what[1] == close_notify) {
     has_ended_ = true;
+  } else if (kind == content::alert && what.size() == 2) {
+    refused(std::to_integer<int>(what[1]));
   } else {
     broken("a TLS message that none of weft sends");
   }
+}
+
+/// The side that accepts checks a certificate after the other side's handshake has ended.
+void stream::refused(int alert) noexcept {
+  try {
+    trouble_ = words_of_alert(alert);
+  } catch (const std::bad_alloc&) {
+    // No memory: without words.
+  }
+  broken("a TLS alert");
 }
 
 ssize_t stream::read(std::span<std::byte> into) noexcept {
@@ -198,7 +223,7 @@ bool stream::flush() noexcept {
 
 /// One record.
 bool stream::seal(std::span<const std::byte> what, content kind) noexcept {
-  if (own_->records() >= with_.records_of_key_ && kind == content::data &&
+  if (own_->records() >= records_of_key_ && kind == content::data &&
       !(seal(key_update, content::handshake) && own_->renew()))
     return false;
   std::byte* const at = sealed_.append(what.size() + record_overhead);

@@ -49,13 +49,21 @@ class stream {
   using step = tls::step;
 
   /// The side that connects, and speaks first.
-  /// \param with outlives this \param socket outlives this \param name of the key, at most 64 bytes
-  /// \throws weft::error (out_of_memory)
+  /// \param with outlives the handshake \param socket outlives this \param name of the key, at most
+  /// 64 bytes \throws weft::error (out_of_memory)
   stream(const settings& with, int socket, std::span<const std::byte> name, const key& shared);
   /// The side that accepts.
   /// \param find called within `shake_hands`: the key of that name; nothing ends the handshake
   /// \throws weft::error (out_of_memory)
   stream(const settings& with, int socket, key_finder find);
+  /// The side that connects, by certificates, which `with` has.
+  /// \param host for which the other side's has to be: a name, or a numeric address
+  /// \throws weft::error (out_of_memory, invalid_argument)
+  stream(const settings& with, int socket, std::string host);
+  /// The side that accepts, by certificates. When its handshake is done, the other side's is not,
+  /// as far as that side knows: it learns that by a first byte.
+  /// \throws weft::error (out_of_memory)
+  stream(const settings& with, int socket);
   ~stream();
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
@@ -65,6 +73,8 @@ class stream {
   /// A secret of both ends, another one for each connection. Its word for RFC 5705 is
   /// "EXPORTER-weft".
   const key& secret() const noexcept { return secret_; }
+  /// Of the other side; null: by a key.
+  const std::shared_ptr<const peer_certificate>& certificate() const noexcept { return peer_; }
 
   /// As recv(2). EPROTO: what came is not of this connection.
   ssize_t read(std::span<std::byte> into) noexcept;
@@ -90,12 +100,14 @@ class stream {
   std::size_t whole_record() noexcept;
   std::size_t open(std::size_t size, std::span<std::byte> into) noexcept;
   void take(content kind, std::span<const std::byte> what) noexcept;
+  void refused(int alert) noexcept;
   void broken(const char* why) noexcept;
 
-  const settings& with_;
+  const std::uint64_t records_of_key_;
   const int socket_;
   std::unique_ptr<handshake> handshake_;  // until it is done
   key secret_{};
+  std::shared_ptr<const peer_certificate> peer_;
   std::optional<traffic_key> own_, others_;
   byte_queue sealed_;
   std::unique_ptr<std::byte[]> in_;

@@ -34,7 +34,7 @@ std::optional<approach> decode_opening(std::span<const std::byte> bytes) {
   const bool ours = in.get<std::uint32_t>() == wire_magic;
   const bool known = in.get<std::uint16_t>() == wire_version;
   const auto what = in.get<std::uint16_t>();
-  if (!in.complete() || !ours || !known || what > static_cast<std::uint16_t>(approach::encrypt))
+  if (!in.complete() || !ours || !known || what > static_cast<std::uint16_t>(approach::certify))
     return std::nullopt;
   return static_cast<approach>(what);
 }

@@ -19,9 +19,10 @@ using opening = std::array<std::byte, opening_size>;
 
 /// The purpose of the connecting side.
 enum class approach : std::uint16_t {
-  ask = 0,     ///< learn where an "any://" listener's Unix socket is
-  prove = 1,   ///< prove knowledge of the job's key, and go on in clear
-  encrypt = 2  ///< the same by a TLS handshake, and go on encrypted
+  ask = 0,      ///< learn where an "any://" listener's Unix socket is
+  prove = 1,    ///< prove knowledge of the job's key, and go on in clear
+  encrypt = 2,  ///< the same by a TLS handshake, and go on encrypted
+  certify = 3   ///< the same by a TLS handshake in which both sides show certificates
 };
 
 opening encode_opening(approach a);
@@ -32,7 +33,8 @@ std::optional<approach> decode_opening(std::span<const std::byte> bytes);
 inline constexpr std::string_view name_of_tls_key = "weft job";
 digest tls_key_of(const job_key& key);
 // To `encrypt` the other side answers with an opening of that kind, and TLS begins. An opening of
-// another kind is a refusal, and tells what it would take.
+// another kind is a refusal, and tells what it would take. The same holds for `certify`; there the
+// first bytes in TLS are the listener's: the opening once more, when it has let the other side in.
 
 // opening ->, <- challenge, proof ->, <- confirmation. All have a fixed size, so an unauthenticated
 // client's bytes never decide how much is read. Both sides put fresh random bytes in, so an old

@@ -123,7 +123,7 @@ void root_listener::on_client(unique_fd socket) try {
     return;
   }
   tcp_answering::terms t;
-  t.key = terms_.key;
+  t.by.key = terms_.key;
   t.encryption = terms_.encryption;
   t.admit = [this](proven_socket proven) { admit(std::move(proven)); };
   t.turn_away = [this](int who, const std::string& what) { turned_away(who, what); };

@@ -42,8 +42,14 @@ void connect_attempt::to_locator(const locator& where, job_key key) {
   connect();
 }
 
-void connect_attempt::to_listener(const listen_address& address) {
+void connect_attempt::to_listener(const listen_address& address,
+                                  std::shared_ptr<const net::tls::settings> certificates) {
   where_ = to_text(address);
+  certificates_ = std::move(certificates);
+  if (certificates_ && address.how != listen_address::scheme::tcp)
+    return fail(
+        {errc::invalid_argument,
+         fmt::format("certificates are for addresses tcp://host:port, not for {}", where_)});
   if (address.is_unix()) {
     route_ = route::unix_listener;
     socket_name_ = listener_socket_name(address.name);
@@ -53,10 +59,11 @@ void connect_attempt::to_listener(const listen_address& address) {
   key_ = tcp_.key_of_listeners();
   if (address.how == listen_address::scheme::tcp) {
     route_ = route::tcp_listener;
-    if (key_.empty())
+    if (key_.empty() && !certificates_)
       return fail({errc::unreachable,
                    fmt::format("cannot reach {}: this process has no job key; set WEFT_JOB_KEY or "
-                               "WEFT_JOB_KEY_FILE to that of the other side",
+                               "WEFT_JOB_KEY_FILE to that of the other side, or use certificates "
+                               "(WEFT_TLS_CERTIFICATE)",
                                where_)});
     return prove_at(places_.front());
   }
@@ -69,10 +76,10 @@ void connect_attempt::to_listener(const listen_address& address) {
   });
 }
 
-void connect_attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done) {
+void connect_attempt::ask(const tcp_place& where, tcp_proof by, tcp_asking::answered done) {
   const std::string called = route_ == route::locator ? to_text(where) : where_;
   asking_ = std::make_shared<tcp_asking>(
-      loop_, where, called, std::move(key), tcp_.encryption,
+      loop_, where, called, std::move(by), tcp_.encryption,
       [self = shared_from_this(), done = std::move(done)](tcp_asking::outcome got) {
         self->asking_.reset();
         done(std::move(got));
@@ -81,7 +88,7 @@ void connect_attempt::ask(const tcp_place& where, job_key key, tcp_asking::answe
 }
 
 void connect_attempt::prove_at(const tcp_place& where) {
-  ask(where, key_, [self = shared_from_this()](tcp_asking::outcome got) {
+  ask(where, {key_, certificates_}, [self = shared_from_this()](tcp_asking::outcome got) {
     if (got.socket.fd) return self->take(std::move(got.socket), connection::medium::tcp);
     if (self->route_ != route::locator) return self->end(nullptr, got.why);
     self->next_place(got.why);

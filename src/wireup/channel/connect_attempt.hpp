@@ -23,7 +23,9 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
 
   /// \param key the job key of the listening context; empty: this side's
   void to_locator(const locator& where, job_key key = {});
-  void to_listener(const listen_address& address);
+  /// \param certificates in place of the key, for a tcp:// address; null: the key
+  void to_listener(const listen_address& address,
+                   std::shared_ptr<const net::tls::settings> certificates = {});
 
   /// Ends at once; `done` is not called.
   void cancel();
@@ -32,7 +34,7 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
 
  private:
   void connect();
-  void ask(const tcp_place& where, job_key key, tcp_asking::answered done);
+  void ask(const tcp_place& where, tcp_proof by, tcp_asking::answered done);
   void prove_at(const tcp_place& where);
   void next_place(const failure& why);
   void take(proven_socket socket, connection::medium m);
@@ -45,6 +47,7 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
   peer_channel::owner& owner_;
   const tcp_settings& tcp_;
   job_key key_;
+  std::shared_ptr<const net::tls::settings> certificates_;
   hello says_;
   channel_ready done_;
   asio::steady_timer retry_;

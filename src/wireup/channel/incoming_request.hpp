@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <weft/tls_files.hpp>
+
 #include "wireup/base/identity.hpp"
 #include "wireup/channel/channel.hpp"
 
@@ -15,6 +17,8 @@ class incoming_request {
   virtual ~incoming_request() = default;  ///< neither accepted nor rejected: rejects
   virtual const identity& peer() const noexcept = 0;
   virtual const std::string& private_data() const noexcept = 0;
+  /// Null: the requester has shown none.
+  virtual const peer_certificate* certificate() const noexcept { return nullptr; }
   /// Accepts; the channel is live from now on. \return null: the request has ended
   virtual channel_ptr accept() = 0;
   virtual void reject(const std::string& reason) = 0;

@@ -37,6 +37,7 @@ peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, proven_socket
     : loop_(std::move(on)),
       owner_(whose),
       listener_number_(listener_number),
+      certificate_(socket.certificate()),
       connection_(
           std::make_shared<connection>(*loop_, std::move(socket.fd), m, std::move(socket.sealed))),
       known_(socket.known),
@@ -64,6 +65,7 @@ void peer_channel::ask(hello h, std::string where, std::optional<context_id> who
   why_ = h.why;
   lane_ = h.who.lane;
   says_ = std::move(h);
+  says_.who = shown(std::move(says_.who));
   whom_ = whom;
   where_ = std::move(where);
   done_ = std::move(done);
@@ -75,7 +77,7 @@ void peer_channel::admit(const identity& self) {
   lane_ = self.lane;
   if (stage_ == stage::waiting) {
     become_live();
-    connection_->send(invites_->welcome(self));
+    connection_->send(invites_->welcome(shown(self)));
     invites_.reset();
   } else if (stage_ == stage::ended) {
     become_live();
@@ -269,7 +271,16 @@ bool peer_channel::may_have_id(const context_id& id) const noexcept {
 
 void peer_channel::know(identity who) {
   who.pid = peer_.pid;
-  peer_ = std::move(who);
+  peer_ = shown(std::move(who));
+}
+
+/// A certificate lets a service in, and into no job: nothing is said of the own one, whose id would
+/// be as good as a rank in it, and nothing believed of the other side's.
+identity peer_channel::shown(identity who) const {
+  if (!certificate_) return who;
+  who.job = {};
+  who.rank = no_peer;
+  return who;
 }
 
 void peer_channel::on_answer(const frame& f) {

@@ -77,6 +77,8 @@ class peer_channel final : public channel,
   std::string peer_name() const { return connection_->peer_name(); }
 
   // Any thread.
+  /// Null: it has shown none.
+  const peer_certificate* certificate() const noexcept { return certificate_.get(); }
   const identity& peer() const noexcept override { return peer_; }
   lane_number lane() const noexcept override { return lane_; }
   bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
@@ -106,6 +108,7 @@ class peer_channel final : public channel,
   void on_answer(const frame& f);
   bool may_have_id(const context_id& id) const noexcept;
   void know(identity who);
+  identity shown(identity who) const;
   void close_now(bye_kind how);
   void wrong(const std::string& what);
   void answer(channel_ptr live, const failure& why);
@@ -118,6 +121,7 @@ class peer_channel final : public channel,
   const std::shared_ptr<loop> loop_;
   owner& owner_;
   const std::uint64_t listener_number_;
+  const std::shared_ptr<const peer_certificate> certificate_;
   const std::shared_ptr<connection> connection_;
   const admission known_;
   asio::steady_timer deadline_timer_;

@@ -28,6 +28,8 @@ class pending_request final : public incoming_request {
   const identity& peer() const noexcept override { return who_->peer(); }
   const std::string& private_data() const noexcept override { return private_data_; }
 
+  const peer_certificate* certificate() const noexcept override { return who_->certificate(); }
+
   channel_ptr accept() override {
     counted_.reset();
     if (std::exchange(decided_, true) || who_->has_ended()) return nullptr;

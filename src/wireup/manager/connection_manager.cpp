@@ -38,11 +38,11 @@ void connection_manager::connect(const locator& where, const job_key& key, chann
   impl_->connect(where, key, std::move(done), lanes);
 }
 
-std::uint64_t connection_manager::open_listener(const std::string& address,
-                                                std::string& actual_address,
-                                                const std::function<void(std::uint64_t)>& known,
-                                                lane_number lane) {
-  return impl_->open_listener(address, actual_address, known, lane);
+std::uint64_t connection_manager::open_listener(
+    const std::string& address, std::string& actual_address,
+    const std::function<void(std::uint64_t)>& known, lane_number lane,
+    std::shared_ptr<renewable_certificates> certificates) {
+  return impl_->open_listener(address, actual_address, known, lane, std::move(certificates));
 }
 
 void connection_manager::connect_to_coordinator(const std::string& locator,
@@ -55,10 +55,10 @@ void connection_manager::close_listener(std::uint64_t listener_number) {
   impl_->close_listener_later(listener_number);
 }
 
-void connection_manager::request_connection(const std::string& address,
-                                            const std::string& private_data, channel_ready done,
-                                            lane_number lane) {
-  impl_->request_connection(address, private_data, std::move(done), lane);
+void connection_manager::request_connection(
+    const std::string& address, const std::string& private_data, channel_ready done,
+    lane_number lane, std::shared_ptr<const net::tls::settings> certificates) {
+  impl_->request_connection(address, private_data, std::move(done), lane, std::move(certificates));
 }
 
 std::uint64_t connection_manager::meet(const std::string& own, const std::string& other,

@@ -76,10 +76,13 @@ class connection_manager {
   /// \param known called on this thread with the listener's number, before a connection request can
   ///        come there. If it throws, the listener is not opened
   /// \param lane to which its clients come
+  /// \param certificates by which it and its clients know each other, at a tcp:// address; null: by
+  ///        the job's key
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
   std::uint64_t open_listener(const std::string& address, std::string& actual_address,
                               const std::function<void(std::uint64_t)>& known = {},
-                              lane_number lane = 0);
+                              lane_number lane = 0,
+                              std::shared_ptr<renewable_certificates> certificates = {});
   /// The number of a listener that every context has, without an address of its own:
   /// on_connection_request decides.
   static constexpr std::uint64_t coordinator_listener = ~std::uint64_t{0};
@@ -95,13 +98,16 @@ class connection_manager {
   /// Requests a connection. `done` gets errc::refused if the listener rejected it, or there is
   /// none. \param private_data at most 1024 bytes, or it is told errc::invalid_argument
   /// \param lane of this context, that the connection is for
+  /// \param certificates as open_listener
   void request_connection(const std::string& address, const std::string& private_data,
-                          channel_ready done, lane_number lane = 0);
+                          channel_ready done, lane_number lane = 0,
+                          std::shared_ptr<const net::tls::settings> certificates = {});
 
   /// VIA's peer-to-peer form: both sides call it. Opens the listener `own`, requests a connection
   /// at `other`, and ends when either request has met a peer with an equal discriminator; one
   /// channel results, the same on both sides. Waits for the other side without limit; `cancel_meet`
   /// ends the wait (`done` is then called with a failure, unless its call was on its way already).
+  /// At tcp:// addresses with tcp_settings::certificates, if there are some.
   /// \param own, other two addresses: `done` is told what is wrong with them, or with opening a
   ///   listener, as open_listener throws it
   /// \param discriminator at most 1024 bytes

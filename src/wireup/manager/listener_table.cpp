@@ -34,10 +34,12 @@ void listener_table::add_own(listening socket, bool is_unix) {
 }
 
 void listener_table::add(std::uint64_t number, const listen_address& address, listening socket,
-                         bool for_meetings, lane_number lane) {
+                         bool for_meetings, lane_number lane,
+                         std::shared_ptr<renewable_certificates> certificates) {
   const auto made = make(number, std::move(socket.fd), address.is_unix());
-  entries_.emplace(number, entry{made, std::move(socket.file), address.is_unix(), for_meetings,
-                                 lane, address.how == listen_address::scheme::any});
+  entries_.emplace(number,
+                   entry{made, std::move(socket.file), address.is_unix(), for_meetings, lane,
+                         address.how == listen_address::scheme::any, std::move(certificates)});
   if (paused_ && address.is_unix()) made->pause();
   made->start();
 }

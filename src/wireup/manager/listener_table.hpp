@@ -13,6 +13,7 @@
 #include "wireup/loop/listener.hpp"
 #include "wireup/loop/loop.hpp"
 #include "wireup/sockets/address.hpp"
+#include "wireup/tcp/renewable_certificates.hpp"
 
 namespace weft::wireup {
 
@@ -27,6 +28,7 @@ class listener_table {
     bool for_meetings = false;
     lane_number lane = 0;            // to which its clients come
     bool tells_unix_socket = false;  // "any://": tells clients over TCP where the Unix socket is
+    std::shared_ptr<renewable_certificates> certificates{};  // null: the job's key
   };
 
   /// \param listener_number the listener that the client has come to
@@ -40,7 +42,7 @@ class listener_table {
   void add_own(listening socket, bool is_unix);
   /// Accepts from now on.
   void add(std::uint64_t number, const listen_address& address, listening socket, bool for_meetings,
-           lane_number lane);
+           lane_number lane, std::shared_ptr<renewable_certificates> certificates = {});
   /// \return a listener of the application; null: it is closed, or never was
   const entry* find(std::uint64_t number) const;
   void close(std::uint64_t number);

@@ -163,19 +163,27 @@ void connection_manager::impl::connect_to(hello says, std::string locator, chann
 }
 
 void connection_manager::impl::request_connection(std::string address, std::string private_data,
-                                                  channel_ready done, lane_number lane) {
+                                                  channel_ready done, lane_number lane,
+                                                  std::shared_ptr<const net::tls::settings> by) {
   loop_->post([this, address = std::move(address), private_data = std::move(private_data),
-               done = std::move(done), lane]() mutable {
+               done = std::move(done), lane, by = std::move(by)]() mutable {
     hello says = greeting({lane, 0});
     says.why = purpose::request_connection;
     says.private_data = std::move(private_data);
-    start_attempt(std::move(says), address, std::move(done));
+    attempt(std::move(says), address, std::move(done), std::move(by));
   });
 }
 
 std::shared_ptr<connect_attempt> connection_manager::impl::start_attempt(hello says,
                                                                          const std::string& address,
                                                                          channel_ready done) {
+  return attempt(std::move(says), address, std::move(done), {});
+}
+
+/// \param by of this connection alone; null: as the context has it for a meeting, else the key
+std::shared_ptr<connect_attempt> connection_manager::impl::attempt(
+    hello says, const std::string& address, channel_ready done,
+    std::shared_ptr<const net::tls::settings> by) {
   listen_address where;
   try {
     if (says.private_data.size() > max_private_data)
@@ -187,8 +195,10 @@ std::shared_ptr<connect_attempt> connection_manager::impl::start_attempt(hello s
     done(nullptr, {e.kind(), e.what()});
     return nullptr;
   }
+  if (const auto usual = usual_certificates(where); usual && says.why == purpose::meet)
+    by = usual->now();
   auto made = new_attempt(std::move(says), std::move(done));
-  made->to_listener(where);
+  made->to_listener(where, std::move(by));
   return made;
 }
 

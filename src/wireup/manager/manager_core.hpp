@@ -39,10 +39,11 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void connect(std::string locator, channel_ready done, lane_pair lanes);
   void connect(locator where, job_key key, channel_ready done, lane_pair lanes);
   std::uint64_t open_listener(const std::string& address, std::string& actual_address,
-                              const std::function<void(std::uint64_t)>& known, lane_number lane);
+                              const std::function<void(std::uint64_t)>& known, lane_number lane,
+                              std::shared_ptr<renewable_certificates> certificates);
   void close_listener_later(std::uint64_t listener_number);
   void request_connection(std::string address, std::string private_data, channel_ready done,
-                          lane_number lane);
+                          lane_number lane, std::shared_ptr<const net::tls::settings> certificates);
   void connect_to_coordinator(std::string locator, std::string private_data, channel_ready done);
   std::uint64_t meet(std::string own, std::string other, std::string discriminator,
                      channel_ready done, lane_number lane);
@@ -63,7 +64,11 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::shared_ptr<connect_attempt> start_attempt(hello says, const std::string& address,
                                                  channel_ready done) override;
 
-  listening open_socket(listen_address& address);
+  std::shared_ptr<renewable_certificates> usual_certificates(const listen_address& at) const;
+  std::shared_ptr<connect_attempt> attempt(hello says, const std::string& address,
+                                           channel_ready done,
+                                           std::shared_ptr<const net::tls::settings> by);
+  listening open_socket(listen_address& address, bool is_certified);
   void on_client(unique_fd client, std::uint64_t listener_number, bool is_unix);
   void on_unix_client(unique_fd client, std::uint64_t listener_number);
   void on_tcp_client(unique_fd client, std::uint64_t listener_number);

@@ -15,23 +15,36 @@ namespace weft::wireup {
 
 // --- listeners -------------------------------------------------------------------------------
 
-listening connection_manager::impl::open_socket(listen_address& address) {
+/// Of the context, for addresses that name none of their own.
+std::shared_ptr<renewable_certificates> connection_manager::impl::usual_certificates(
+    const listen_address& at) const {
+  return at.how == listen_address::scheme::tcp ? tcp_.certificates : nullptr;
+}
+
+listening connection_manager::impl::open_socket(listen_address& address, bool is_certified) {
+  if (is_certified && address.how != listen_address::scheme::tcp)
+    throw error(errc::invalid_argument,
+                fmt::format("certificates are for addresses tcp://host:port, not for {}",
+                            to_text(address)));
   if (address.is_unix()) return listen_at_name(address, tcp_.names);
-  if (address.how == listen_address::scheme::tcp && tcp_.key_of_listeners().empty())
+  if (address.how == listen_address::scheme::tcp && !is_certified &&
+      tcp_.key_of_listeners().empty())
     throw error(errc::invalid_argument,
                 fmt::format("no process could connect to {} without a job key; set WEFT_JOB_KEY or "
-                            "WEFT_JOB_KEY_FILE, the same on both sides",
+                            "WEFT_JOB_KEY_FILE, the same on both sides, or use certificates "
+                            "(WEFT_TLS_CERTIFICATE)",
                             to_text(address)));
   return {listen_at_port(address), {}, 0};
 }
 
 std::uint64_t connection_manager::impl::open_listener(
     const std::string& address, std::string& actual_address,
-    const std::function<void(std::uint64_t)>& known, lane_number lane) {
+    const std::function<void(std::uint64_t)>& known, lane_number lane,
+    std::shared_ptr<renewable_certificates> certificates) {
   listen_address where = parse_address(address);
   listening socket;
   try {
-    socket = open_socket(where);
+    socket = open_socket(where, certificates != nullptr);
   } catch (const error& e) {
     if (e.kind() != errc::system || loop_->on_thread()) throw;
     // The address may belong to a listener of this context that was closed a moment ago: that
@@ -39,13 +52,14 @@ std::uint64_t connection_manager::impl::open_listener(
     const auto done = std::make_shared<std::promise<void>>();
     loop_->post([done] { done->set_value(); });
     done->get_future().wait_for(std::chrono::milliseconds(200));
-    socket = open_socket(where);
+    socket = open_socket(where, certificates != nullptr);
   }
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   actual_address = to_text(where);
   if (known) known(number);
-  loop_->post([this, number, where, lane, made = std::move(socket)]() mutable {
-    listeners_.add(number, where, std::move(made), false, lane);
+  loop_->post([this, number, where, lane, made = std::move(socket),
+               by = std::move(certificates)]() mutable {
+    listeners_.add(number, where, std::move(made), false, lane, std::move(by));
   });
   return number;
 }
@@ -53,9 +67,10 @@ std::uint64_t connection_manager::impl::open_listener(
 std::uint64_t connection_manager::impl::open_meeting_listener(const std::string& address,
                                                               lane_number lane) {
   listen_address where = parse_address(address);
-  listening socket = open_socket(where);
+  auto by = usual_certificates(where);
+  listening socket = open_socket(where, by != nullptr);
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
-  listeners_.add(number, where, std::move(socket), true, lane);
+  listeners_.add(number, where, std::move(socket), true, lane, std::move(by));
   return number;
 }
 
@@ -98,7 +113,10 @@ void connection_manager::impl::on_tcp_client(unique_fd client, std::uint64_t lis
   }
   tcp_answering::terms terms;
   const auto* const at = listeners_.find(listener_number);
-  terms.key = at ? tcp_.key_of_listeners() : tcp_.key;
+  terms.by.key = at ? tcp_.key_of_listeners() : tcp_.key;
+  if (at && at->certificates)
+    terms.by.certificates =
+        at->certificates->now([this](const std::string& why) { notices_.stale_certificates(why); });
   if (at && at->tells_unix_socket)
     terms.answer = listener_answer{listener_number, parse_locator(self_.locator)->socket_name};
   terms.encryption = tcp_.encryption;
@@ -181,6 +199,9 @@ void connection_manager::impl::on_request(const std::shared_ptr<peer_channel>& w
     return announce(listener_number, 0, who, std::move(h));
   if (!at || (who->listener_number() == 0 && at->is_unix))
     return who->refuse("that listener is closed");
+  // From this host it may have come by the context's own socket, or with the job's key.
+  if (at->certificates && !who->certificate())
+    return who->refuse("that listener wants a certificate");
   if (h.why == purpose::meet) {
     if (!at->for_meetings) return who->refuse("a listener is there: use connect, not meet");
     return meetings_.on_request(listener_number, who, h);

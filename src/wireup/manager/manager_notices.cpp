@@ -54,6 +54,10 @@ void manager_notices::starved(int error) {
                   runtime::describe_errno(error)));
 }
 
+void manager_notices::stale_certificates(const std::string& why) {
+  tell(fmt::format("a listener goes on with its former certificates: {}", why));
+}
+
 void manager_notices::dropped(const char* why) {
   tell(fmt::format("a connection had to be dropped: {}", why));
 }

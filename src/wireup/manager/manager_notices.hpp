@@ -23,12 +23,14 @@ class manager_notices {
   void closed(const std::string& peer, const std::string& why);
   /// A client of another user.
   void refused_user(const credentials& client);
-  /// A TCP client that has not proven that it knows the job's key.
+  /// A TCP client that has not proven that it may come.
   void refused_tcp_client(int socket, std::string_view what);
   /// A host or process with too many connections.
   void refused_crowd(const std::string& client, std::size_t connections);
   /// Accepting fails for want of descriptors or memory.
   void starved(int error);
+  /// Certificates that have changed, and that cannot be used now.
+  void stale_certificates(const std::string& why);
   /// A client that could not be served.
   void dropped(const char* why);
 

@@ -71,10 +71,11 @@ void tcp_answering::on_opening() {
         socket_, asio::buffer(answer_),
         [self = shared_from_this()](const asio::error_code&, std::size_t) { self->close(); });
   }
-  if (terms_.key.empty()) return turn_away("this side has no job key (WEFT_JOB_KEY)");
+  if (*wanted == approach::certify || terms_.by.certificates) return on_certify(*wanted);
+  if (!terms_.by.is_there()) return turn_away("this side has no job key (WEFT_JOB_KEY)");
   const net::tls::stance own = terms_.encryption->of(socket_.native_handle());
   if (*wanted == approach::encrypt) {
-    if (net::tls::takes(own)) return begin_to_encrypt();
+    if (net::tls::takes(own)) return begin_to_encrypt(approach::encrypt, stream_by_key());
     return offer_instead(approach::prove, fmt::format("it encrypts, and this side does not ({})",
                                                       net::tls::text_of(own)));
   }
@@ -82,7 +83,7 @@ void tcp_answering::on_opening() {
     return offer_instead(approach::encrypt, fmt::format("it does not encrypt, and this side does "
                                                         "({})",
                                                         net::tls::text_of(own)));
-  challenger_.emplace(terms_.key);
+  challenger_.emplace(terms_.by.key);
   asio::async_write(socket_, asio::buffer(challenger_->question()),
                     [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
                       if (!self->socket_.is_open()) return;
@@ -100,15 +101,30 @@ void tcp_answering::offer_instead(approach other, std::string what) {
                         const asio::error_code&, std::size_t) { self->turn_away(what); });
 }
 
-void tcp_answering::begin_to_encrypt() {
-  const auto find = [key = tls_key_of(terms_.key)](
+void tcp_answering::on_certify(approach wanted) {
+  const auto& own = terms_.by.certificates;
+  if (own && wanted == approach::certify)
+    return begin_to_encrypt(approach::certify,
+                            std::make_unique<net::tls::stream>(*own, socket_.native_handle()));
+  if (own)
+    return offer_instead(approach::certify, "it shows no certificate (WEFT_TLS_CERTIFICATE)");
+  offer_instead(approach::prove,
+                "it shows a certificate, and this listener has none (WEFT_TLS_CERTIFICATE)");
+}
+
+std::unique_ptr<net::tls::stream> tcp_answering::stream_by_key() {
+  const auto find = [key = tls_key_of(terms_.by.key)](
                         std::span<const std::byte> name) -> std::optional<net::tls::key> {
     if (!std::ranges::equal(name, text_bytes(name_of_tls_key))) return {};
     return key;
   };
-  sealed_ = std::make_unique<net::tls::stream>(terms_.encryption->settings(),
-                                               socket_.native_handle(), find);
-  opening_ = encode_opening(approach::encrypt);
+  return std::make_unique<net::tls::stream>(terms_.encryption->settings(), socket_.native_handle(),
+                                            find);
+}
+
+void tcp_answering::begin_to_encrypt(approach how, std::unique_ptr<net::tls::stream> by) {
+  sealed_ = std::move(by);
+  opening_ = encode_opening(how);
   asio::async_write(socket_, asio::buffer(opening_),
                     [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
                       if (!self->socket_.is_open()) return;
@@ -125,18 +141,25 @@ void tcp_answering::shake_hands() {
                                 [self = shared_from_this()](const asio::error_code& fault) {
                                   if (!fault && self->socket_.is_open()) self->shake_hands();
                                 });
-    case step::done: {
-      const admission known = sealed_->secret();
-      patience_.cancel();
-      shown_ = standing::proven;
-      return terms_.admit({unique_fd(socket_.release()), known, std::move(sealed_)});
-    }
+    case step::done:
+      return let_in();
     case step::hung_up:
       return turn_away(std::string(left_early));
     case step::turned_away:
     case step::failed:
-      return turn_away("it does not know the job's key");
+      return turn_away(terms_.by.certificates ? sealed_->trouble()
+                                              : "it does not know the job's key");
   }
+}
+
+/// A client that has shown a certificate waits for the verdict.
+void tcp_answering::let_in() {
+  if (terms_.by.certificates && sealed_->write(opening_) != std::ssize(opening_))
+    return turn_away(std::string(left_early));
+  const admission known = sealed_->secret();
+  patience_.cancel();
+  shown_ = standing::proven;
+  terms_.admit({unique_fd(socket_.release()), known, std::move(sealed_)});
 }
 
 void tcp_answering::on_proof() {

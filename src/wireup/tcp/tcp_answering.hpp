@@ -18,17 +18,19 @@ namespace weft::wireup {
 
 /// Reads 8 bytes from an accepted connection. A question for an "any://" listener's Unix socket is
 /// answered; admission is decided at that socket, where the kernel vouches for the user. A client
-/// that wants to prove that it knows the job's key is challenged, or shakes hands by TLS. Each
-/// client has five seconds in all, and no more bytes are read than the handshake has. On the loop's
-/// thread; keeps itself alive until it has ended.
+/// that wants to prove that it knows the job's key is challenged, or shakes hands by TLS; at a
+/// listener with certificates it shows one there. Each client has five seconds in all, and no more
+/// bytes are read than the handshake has. On the loop's thread; keeps itself alive until it has
+/// ended.
 class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
  public:
   struct terms {
     std::optional<listener_answer> answer;  ///< nothing: does not answer questions
-    job_key key;                            ///< empty: no client is admitted
+    /// Without a key and certificates no client is admitted; with certificates none by the key.
+    tcp_proof by;
     std::shared_ptr<wireup::encryption> encryption;
-    std::function<void(proven_socket)> admit;  ///< the client knows the key
-    /// The client does not know the key. Takes its socket, which is closed afterwards, and what the
+    std::function<void(proven_socket)> admit;  ///< the client has proven that it may come
+    /// The client has not. Takes its socket, which is closed afterwards, and what the
     /// client did instead, for people. Not called for a client that was answered or that hung up
     /// without sending anything.
     std::function<void(int socket, std::string what)> turn_away;
@@ -56,8 +58,11 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   void on_opening();
   void on_proof();
   void offer_instead(approach other, std::string what);
-  void begin_to_encrypt();
+  void on_certify(approach wanted);
+  std::unique_ptr<net::tls::stream> stream_by_key();
+  void begin_to_encrypt(approach how, std::unique_ptr<net::tls::stream> by);
   void shake_hands();
+  void let_in();
   void turn_away(std::string what);
 
   asio::ip::tcp::socket socket_;

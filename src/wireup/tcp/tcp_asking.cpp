@@ -20,26 +20,20 @@ namespace {
 constexpr auto time_to_answer = std::chrono::seconds(10);
 // The pause before the second try; it doubles before each further one.
 constexpr auto first_pause = std::chrono::milliseconds(50);
-constexpr int most_tries_to_open = 5;
 // After the proof was sent, the other side may have hung up because the proof is wrong.
 constexpr int most_tries_to_prove = 3;
-constexpr const char* no_answer =
-    "it hung up without an answer; the listener has just been closed, is not weft's, or has no "
-    "file "
-    "descriptor left (ulimit -n)";
-constexpr const char* another_version = "what listens there is not this version of weft";
-constexpr const char* no_key_there = "the process that listens there does not know the job's key";
-constexpr const char* not_admitted =
-    "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";
+constexpr const char* no_challenge =
+    "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), no file descriptor left "
+    "(ulimit -n), or is not weft";
 }  // namespace
 
-tcp_asking::tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
+tcp_asking::tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, tcp_proof by,
                        std::shared_ptr<encryption> encrypts, answered done)
     : where_(std::move(where)),
       called_(std::move(called)),
-      key_(std::move(key)),
+      by_(std::move(by)),
       encryption_(std::move(encrypts)),
-      prover_(key_),
+      prover_(by_.key),
       done_(std::move(done)),
       loop_(std::move(on)),
       socket_(loop_->io()),
@@ -137,7 +131,9 @@ void tcp_asking::write(const std::array<std::byte, N>& from, Next next) {
 
 /// Where the other side is decides once; after its reply only that counts.
 void tcp_asking::open() {
-  if (!key_.empty() && approach_ == approach::ask) {
+  if (by_.certificates) {
+    approach_ = approach::certify;
+  } else if (by_.is_there() && approach_ == approach::ask) {
     stance_ = encryption_->of(socket_.native_handle());
     approach_ = net::tls::wants(stance_) ? approach::encrypt : approach::prove;
   }
@@ -148,61 +144,40 @@ void tcp_asking::open() {
 }
 
 void tcp_asking::read_reply() {
-  read(opening_,
-       "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), no file descriptor left "
-       "(ulimit -n), or is not weft",
-       [](tcp_asking& self) {
-         self.met_ = true;
-         self.on_reply(decode_opening(self.opening_));
-       });
+  read(opening_, by_.certificates ? no_answer : no_challenge, [](tcp_asking& self) {
+    self.met_ = true;
+    self.on_reply(decode_opening(self.opening_));
+  });
 }
 
 void tcp_asking::on_reply(std::optional<approach> takes) {
   if (!takes || *takes == approach::ask) return fail(errc::unreachable, another_version);
   if (*takes == approach_)
-    return approach_ == approach::encrypt ? begin_to_encrypt() : read_challenge();
-  if (*takes == approach::encrypt && net::tls::takes(stance_)) {
+    return approach_ == approach::prove ? read_challenge() : begin_to_encrypt();
+  if (*takes == approach::encrypt && approach_ == approach::prove && net::tls::takes(stance_)) {
     approach_ = approach::encrypt;
     return connect_to(at_);
   }
+  disagree(*takes);
+}
+
+void tcp_asking::disagree(approach takes) {
+  if (approach_ == approach::certify)
+    return fail(errc::refused,
+                "this side shows a certificate, and that listener takes the job's key: set "
+                "WEFT_TLS_CERTIFICATE, WEFT_TLS_KEY and WEFT_TLS_AUTHORITY on both sides, or the "
+                "same WEFT_JOB_KEY");
+  if (takes == approach::certify)
+    return fail(errc::refused,
+                "that listener wants a certificate, and this side shows none: set "
+                "WEFT_TLS_CERTIFICATE, WEFT_TLS_KEY and WEFT_TLS_AUTHORITY");
   fail(errc::refused,
        fmt::format("this side has {}, and the other side {}: set the same on both, in builds with "
                    "OpenSSL (libssl-dev)",
                    net::tls::text_of(stance_),
-                   *takes == approach::encrypt ? "encrypts (WEFT_TCP_TLS=yes, or auto)"
-                                               : "does not encrypt (WEFT_TCP_TLS=no, or built "
-                                                 "without OpenSSL)"));
-}
-
-void tcp_asking::begin_to_encrypt() try {
-  sealed_ = std::make_unique<net::tls::stream>(encryption_->settings(), socket_.native_handle(),
-                                               text_bytes(name_of_tls_key), tls_key_of(key_));
-  shake_hands();
-} catch (const error& e) {
-  fail(errc::unreachable, e.what());
-}
-
-void tcp_asking::shake_hands() {
-  using step = net::tls::step;
-  switch (sealed_->shake_hands()) {
-    case step::again:
-      return socket_.async_wait(tcp::socket::wait_read,
-                                [self = shared_from_this()](const asio::error_code& fault) {
-                                  if (!fault && self->done_) self->shake_hands();
-                                });
-    case step::done: {
-      outcome passed;
-      passed.socket = {unique_fd(socket_.release()), sealed_->secret(), std::move(sealed_)};
-      return end(std::move(passed));
-    }
-    case step::hung_up:
-      sealed_.reset();
-      return hung_up(no_answer, most_tries_to_open);
-    case step::turned_away:
-      return fail(errc::refused, not_admitted);
-    case step::failed:
-      return fail(errc::refused, fmt::format("{} (TLS: {})", no_key_there, sealed_->trouble()));
-  }
+                   takes == approach::encrypt ? "encrypts (WEFT_TCP_TLS=yes, or auto)"
+                                              : "does not encrypt (WEFT_TCP_TLS=no, or built "
+                                                "without OpenSSL)"));
 }
 
 void tcp_asking::read_answer() {

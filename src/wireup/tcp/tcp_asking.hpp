@@ -19,9 +19,10 @@
 namespace weft::wireup {
 
 /// Connects to a host, which may have several addresses. Then either asks where a listener's Unix
-/// socket is, or proves that it knows the job's key and checks that the other side does. If the
-/// other side hangs up in the middle, perhaps to make room for other clients, it tries again a few
-/// times. Gives up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
+/// socket is, or proves that it knows the job's key and checks that the other side does, or shows a
+/// certificate and checks the other side's. If the other side hangs up in the middle, perhaps to
+/// make room for other clients, it tries again a few times. Gives up after ten seconds. On the
+/// loop's thread; keeps itself alive until it has ended.
 class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
  public:
   /// Either `answer` or `socket`, or a failure: errc::refused when no process listens there or the
@@ -37,14 +38,24 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
 
   /// \param where a name or a numeric address; an empty one: loopback
   /// \param called the name of the address in messages
-  /// \param key empty: asks for a listener's Unix socket; else proves knowledge of the key
-  tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
+  /// \param by nothing: asks for a listener's Unix socket
+  tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, tcp_proof by,
              std::shared_ptr<encryption> encrypts, answered done);
   void start();
   /// Ends at once; `done` is not called.
   void close();
 
  private:
+  static constexpr int most_tries_to_open = 5;
+  static constexpr const char* no_answer =
+      "it hung up without an answer; the listener has just been closed, is not weft's, or has no "
+      "file descriptor left (ulimit -n)";
+  static constexpr const char* another_version = "what listens there is not this version of weft";
+  static constexpr const char* no_key_there =
+      "the process that listens there does not know the job's key";
+  static constexpr const char* not_admitted =
+      "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";
+
   void connect_next();
   void connect_to(const asio::ip::tcp::endpoint& to);
   void hung_up(const char* why, int most_tries);
@@ -53,8 +64,11 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   void read_reply();
   void on_reply(std::optional<approach> takes);
   void read_challenge();
+  void disagree(approach takes);
   void begin_to_encrypt();
   void shake_hands();
+  void await_verdict();
+  void pass();
   void read_confirmation();
   template <std::size_t N, class Next>
   void read(std::array<std::byte, N>& into, const char* words, Next next);
@@ -65,7 +79,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
 
   const tcp_place where_;
   const std::string called_;
-  const job_key key_;
+  const tcp_proof by_;
   const std::shared_ptr<encryption> encryption_;
   net::tls::stance stance_{};  // towards the other side
   approach approach_ = approach::ask;
@@ -83,6 +97,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   int hang_ups_ = 0;
   bool met_ = false;  // the other side has answered
   opening opening_{};
+  std::size_t heard_ = 0;  // of the opening that is the verdict
   std::array<std::byte, nonce_size> nonce_{};
   std::unique_ptr<net::tls::stream> sealed_;
   std::array<std::byte, listener_answer_size> answer_{};

@@ -11,6 +11,7 @@
 #include "wireup/base/byte_io.hpp"
 #include "wireup/sockets/socket_names.hpp"
 #include "wireup/tcp/encryption.hpp"
+#include "wireup/tcp/renewable_certificates.hpp"
 
 namespace weft::wireup {
 
@@ -23,6 +24,8 @@ struct tcp_settings {
   /// Of the program's listeners and connections to their addresses; empty: `key`. Context addresses
   /// carry `key`, so that of a standalone context is its own, and not the one of WEFT_JOB_KEY.
   job_key listener_key = {};
+  /// Of the program's listeners and connections at tcp:// addresses, in place of a key; null: none.
+  std::shared_ptr<renewable_certificates> certificates = {};
   socket_names names = {};  ///< of Unix sockets, by which those on this host are reached
 
   /// Whether a process at a Unix socket that is not of this user is asked for the key. Both sides

@@ -136,12 +136,14 @@ TEST_CASE("an opening, byte by byte, and what is none") {
   CHECK(hex(encode_opening(approach::ask)) == "574546540b000000");
   CHECK(hex(encode_opening(approach::prove)) == "574546540b000100");
   CHECK(hex(encode_opening(approach::encrypt)) == "574546540b000200");
+  CHECK(hex(encode_opening(approach::certify)) == "574546540b000300");
   CHECK(decode_opening(encode_opening(approach::encrypt)) == approach::encrypt);
+  CHECK(decode_opening(encode_opening(approach::certify)) == approach::certify);
   CHECK(decode_opening(encode_opening(approach::ask)) == approach::ask);
   CHECK(decode_opening(encode_opening(approach::prove)) == approach::prove);
   opening o = encode_opening(approach::prove);
   CHECK_FALSE(decode_opening(std::span(o).first(7)));
-  o[6] = std::byte{3};
+  o[6] = std::byte{4};
   CHECK_FALSE(decode_opening(o));
   CHECK_FALSE(decode_opening(bytes_of("GET / HT")));
 }
