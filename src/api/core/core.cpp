@@ -341,6 +341,7 @@ metrics core::snapshot() const {
 metrics core::snapshot_held() const {
   metrics now = messenger_.snapshot_held();
   for (const auto& one : transports_) one.transport->add_to(now);
+  if (lane_ == 0) now.handshakes_failed += plane_->encryption().failed();
   return now;
 }
 

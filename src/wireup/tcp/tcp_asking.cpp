@@ -199,8 +199,10 @@ void tcp_asking::shake_hands() {
       sealed_.reset();
       return hung_up(no_answer, most_tries_to_open);
     case step::turned_away:
+      encryption_->note_failure();
       return fail(errc::refused, not_admitted);
     case step::failed:
+      encryption_->note_failure();
       return fail(errc::refused, fmt::format("{} (TLS: {})", no_key_there, sealed_->trouble()));
   }
 }
