@@ -29,6 +29,8 @@ class manager_notices {
   void refused_crowd(const std::string& client, std::size_t connections);
   /// Accepting fails for want of descriptors or memory.
   void starved(int error);
+  /// The file of the context's own socket is gone.
+  void lost_name(const std::string& path);
   /// A client that could not be served.
   void dropped(const char* why);
 
