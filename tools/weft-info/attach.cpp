@@ -36,7 +36,8 @@ constexpr auto patience = std::chrono::seconds(10);
   if (state == 'T' || state == 't')
     throw std::runtime_error(
         fmt::format("{} does not answer, because it is stopped (by SIGSTOP or a debugger): kill "
-                    "-CONT {}, or look at it with gdb -p {}",
+                    "-CONT {}, or look at it with gdb -p {} and weft's script for it "
+                    "(docs/operating.md)",
                     name_of_process(pid), pid, pid));
   if (state == '?' || state == 'Z' || state == 'X')
     throw std::runtime_error(fmt::format("process {} has ended", pid));
