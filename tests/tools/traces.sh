@@ -61,8 +61,8 @@ trace = json.load(open("all.json"))
 error = trace["otherData"]["clocks"]["rank 1"]["error_us"]
 events = trace["traceEvents"]
 for sender in (0, 1):
-    sent = sorted(e["ts"] for e in events if e["name"] == "posted" and e["pid"] == sender and e["args"]["bytes"] == 8)
-    came = sorted(e["ts"] for e in events if e["name"] == "received" and e["pid"] != sender and e["args"]["bytes"] == 8)
+    sent = sorted(e["ts"] for e in events if e["name"] == "posted" and e["pid"] == sender + 1 and e["args"]["bytes"] == 8)
+    came = sorted(e["ts"] for e in events if e["name"] == "received" and e["pid"] != sender + 1 and e["args"]["bytes"] == 8)
     assert len(sent) >= 20 and len(came) == len(sent), (len(sent), len(came))
     # As far as the clocks are known, nothing is received before it is sent.
     assert all(c >= s - 2 * error for s, c in zip(sent, came))

@@ -119,8 +119,8 @@ TEST_CASE("traces: the merged file has a process for each rank, on one clock") {
   std::vector<std::pair<int, double>> at;
   for (const json& e : all.at("traceEvents"))
     if (e.contains("ts")) at.emplace_back(e.at("pid"), e.at("ts"));
-  const std::vector<std::pair<int, double>> expected{{0, 1000}, {0, 1100}, {0, 2050},
-                                                     {1, 1050}, {1, 2000}, {1, 2100}};
+  const std::vector<std::pair<int, double>> expected{{1, 1000}, {1, 1100}, {1, 2050},
+                                                     {2, 1050}, {2, 2000}, {2, 2100}};
   REQUIRE(at.size() == expected.size());
   for (std::size_t i = 0; i != at.size(); ++i) {
     CHECK(at[i].first == expected[i].first);

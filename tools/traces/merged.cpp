@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -34,17 +35,20 @@ void change_number(std::string& event, std::string_view key, Change change) {
   event.replace(from, static_cast<std::size_t>(last - event.data()) - from, change(value));
 }
 
+/// Processes of several hosts may have the same number, so theirs follows from their rank. Perfetto
+/// takes 0 for the idle process.
+std::uint32_t process_of(std::uint32_t rank) { return rank + 1; }
+
 class writer {
  public:
   explicit writer(const std::string& file) : name_(file), out_(file) {
     out_ << "{\"traceEvents\":[";
   }
 
-  /// Processes of several hosts may have the same number: theirs is their rank.
   void add(const part& p, double shift) {
     for (std::string event : p.events) {
       if (event.find("\"process_name\"") != event.npos) continue;
-      change_number(event, "\"pid\":", [&](double) { return std::to_string(p.rank); });
+      change_number(event, "\"pid\":", [&](double) { return std::to_string(process_of(p.rank)); });
       if (shift != 0)
         change_number(event,
                       "\"ts\":", [&](double ts) { return fmt::format("{:.3f}", ts + shift); });
@@ -55,7 +59,7 @@ class writer {
     for (const auto& [what, args] :
          {std::pair<const char*, json>{"process_name", {{"name", fmt::format("rank {}", rank)}}},
           std::pair<const char*, json>{"process_sort_index", {{"sort_index", rank}}}})
-      put(json{{"name", what}, {"ph", "M"}, {"pid", rank}, {"args", args}}.dump());
+      put(json{{"name", what}, {"ph", "M"}, {"pid", process_of(rank)}, {"args", args}}.dump());
   }
   void end(const json& about) {
     out_ << "\n],\"otherData\":" << about.dump() << "}\n";
