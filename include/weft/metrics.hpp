@@ -49,8 +49,28 @@ struct traffic_metrics {
   }
 };
 
+/// Of the connections of the transport `tcp`. What one side has sealed is what the other side has
+/// opened, once all of it has come.
+struct connection_metrics {
+  std::uint64_t segments_sent_again = 0;    ///< by the kernel (tcpi_total_retrans)
+  std::uint64_t connections_encrypted = 0;  ///< by TLS, of those that were made
+  std::uint64_t bytes_sealed = 0;  ///< that TLS has encrypted: frames, with headers and payload
+  std::uint64_t bytes_opened = 0;  ///< that TLS has decrypted, and found authentic
+
+  connection_metrics& operator+=(const connection_metrics& other) noexcept {
+    segments_sent_again += other.segments_sent_again;
+    connections_encrypted += other.connections_encrypted;
+    bytes_sealed += other.bytes_sealed;
+    bytes_opened += other.bytes_opened;
+    return *this;
+  }
+};
+
 /// A snapshot of counters, all since the context was made. Plain values.
-struct metrics : traffic_metrics {
+struct metrics : traffic_metrics, connection_metrics {
+  using traffic_metrics::operator+=;
+  using connection_metrics::operator+=;
+
   std::uint64_t unexpected_messages = 0;    ///< arrived before their receive was posted
   std::uint64_t unexpected_bytes_now = 0;   ///< memory of the unexpected messages at this moment
   std::uint64_t unexpected_bytes_peak = 0;  ///< at most the budget and 3.4 KiB per peer
@@ -86,18 +106,22 @@ struct metrics : traffic_metrics {
   std::uint64_t striped_bytes = 0;
   std::uint64_t striped_bytes_other_links = 0;  ///< of these, over another link than the first
   std::uint64_t collectives = 0;                ///< collectives that this process has begun
-  std::uint64_t segments_sent_again = 0;        ///< by the kernel, over TCP (tcpi_total_retrans)
+  /// TLS handshakes that failed: the other end does not know the key, or is no peer. Those of the
+  /// control plane, too; of a context with several lanes these are in the first one.
+  std::uint64_t handshakes_failed = 0;
 };
 
 /// What was exchanged with one peer.
-struct peer_metrics : traffic_metrics {
+struct peer_metrics : traffic_metrics, connection_metrics {
+  using traffic_metrics::operator+=;
+  using connection_metrics::operator+=;
+
   peer_id peer = no_peer;  ///< its number, as endpoint::id has it
   std::string name;        ///< for people: "rank 1"
   /// The transport by which messages leave for it, or, before the first one, by which its messages
   /// come; empty: there was no connection yet.
   std::string transport;
   bool connected = false;  ///< at this moment
-  std::uint64_t segments_sent_again = 0;
 };
 
 /// What was exchanged by one transport, also with peers that have gone.

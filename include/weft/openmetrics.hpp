@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// How many samples: totals are some 50 for each lane; each transport and each peer has 14 to 16
+/// How many samples: totals are some 50 for each lane; each transport and each peer has 14 to 19
 /// more.
 enum class metrics_detail : std::uint8_t { totals, transports, peers };
 

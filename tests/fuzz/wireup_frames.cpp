@@ -95,6 +95,24 @@ void job_words(const frame& f) {
   }
 }
 
+/// A request for a dump, which any process of this user may send in place of a hello, and the
+/// answer.
+void dump_words(const frame& f) {
+  if (const auto form = form_of_dump(f)) {
+    check(f.kind == frame_kind::dump_request && f.body.empty() && f.fds.empty(),
+          "a request for a dump is a word");
+    const auto again =
+        form_of_dump(frame{frame_kind::dump_request, static_cast<std::uint8_t>(*form), {}, {}});
+    check(again == form, "a request for a dump survives being encoded");
+  }
+  if (f.kind == frame_kind::dump_request || f.kind == frame_kind::dump_part) {
+    check(f.detail <= 1 && f.fds.empty(),
+          "a dump has two forms, and its parts are the last one or not");
+    check(!decode_hello(f).value && !decode_welcome(f).value && !decode_job_hello(f),
+          "a dump is no first word");
+  }
+}
+
 }  // namespace
 
 void run(input in) {
@@ -116,6 +134,7 @@ void run(input in) {
   first_words(*f);
   if (f->kind <= frame_kind::refusal || f->kind == frame_kind::invitation) introductions(*f);
   job_words(*f);
+  dump_words(*f);
 }
 
 }  // namespace weft::fuzz

@@ -32,7 +32,8 @@ set(replace_cure "${close_cure}")
 # Asio's objects close on the thread of their owner: these release what they have to the disposal.
 set(asio_descriptor "stream_descriptor [a-z_]+;|[^a-z_]socket_\\.close\\(")
 set(asio_descriptor_files wireup/loop/connection.hpp wireup/loop/listener.hpp wireup/tcp/tcp_answering.cpp
-  wireup/tcp/tcp_asking.cpp)
+  wireup/tcp/tcp_asking.cpp
+  wireup/manager/name_watch.hpp)  # an inotify instance of weft's own
 set(asio_descriptor_cure "release() the descriptor to disposal::hang_up or stop_listening")
 
 # Calls that have to name the disposal.

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -110,6 +112,25 @@ TEST_CASE("attach: what a stuck rank waits for, as text and as JSON, and it goes
   CHECK(lane.at("connections").at(0).at("peer") == 0);
 
   CHECK(attach(first).status == 0);  // again
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 128 + SIGTERM);
+}
+
+TEST_CASE("attach: a process whose sockets are files in a folder, and one whose folder is gone") {
+  std::string folder = "/tmp/weft-attach-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()));
+  REQUIRE(::setenv("WEFT_SOCKET_DIR", folder.c_str(), 1) == 0);
+  weft::tests::launcher job(stuck_job());
+  ::unsetenv("WEFT_SOCKET_DIR");
+  job.wait_for_output("[0] stuck");
+  job.wait_for_output("[1] stuck");
+  const answer text = attach(rank_of(job, 0));
+  CHECK(text.status == 0);
+  CHECK_THAT(text.text, contains("call of handler 3 at rank 1: no reply has come"));
+  std::filesystem::remove_all(folder);
+  const answer none = attach(rank_of(job, 0));
+  CHECK(none.status == 1);
+  CHECK_THAT(none.text, contains("its socket is gone from " + folder));
   job.signal(SIGTERM);
   CHECK(job.wait() == 128 + SIGTERM);
 }

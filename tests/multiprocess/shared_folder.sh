@@ -16,9 +16,11 @@ head -c 3000000 /dev/urandom >big.file
 # through HOW...: the writer runs as HOW says, and reaches the reader by the transport of $expected.
 through() {
   echo "--- ${*:-no namespace} ${WEFT_JOB_KEY:+with a key}"
+  local door=$folder/weft-door:$(id -u):hose former
+  former=$(stat -c %i "$door" 2>/dev/null || true)  # of a process that was killed
   weft-pipe --listen unix://hose >copy &
   reader=$!
-  until [ -S "$folder/weft-door:$(id -u):hose" ]; do kill -0 $reader; sleep 0.05; done
+  until [ -S "$door" ] && [ "$(stat -c %i "$door")" != "$former" ]; do kill -0 $reader; sleep 0.05; done
   timeout 20 "$@" weft-pipe --connect unix://hose <big.file || exit 1
   wait $reader
   cmp big.file copy
@@ -45,6 +47,18 @@ unshare --net --pid --fork weft-info --why unix://hose >why.txt
 cat why.txt
 grep -q "shm .*chosen" why.txt
 wait $reader || true
+
+# What a context in a container waits for is seen from outside of it: its socket is a file that this host sees.
+for how in "--net --mount" "--net --mount --ipc --uts --user --map-current-user"; do
+  unshare $how weft-pipe --listen unix://hose >copy 2>reader.txt &
+  reader=$!
+  until [ -S "$folder/weft-door:$(id -u):hose" ]; do kill -0 $reader; sleep 0.05; done
+  weft-info --attach $reader >attach.txt 2>&1 || { cat attach.txt; exit 1; }
+  grep -q "pending operations" attach.txt
+  kill $reader
+  wait $reader || true
+  rm -f "$folder"/*
+done
 
 # Another user has to know the key.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
@@ -74,6 +88,16 @@ reader=
 [ -n "$(ls "$folder")" ]
 through
 [ -z "$(ls "$folder")" ] || { ls -l "$folder"; exit 1; }
+
+# A folder that is removed under a process: it says so, since others do not wake it any more.
+mkdir "$folder/inner"
+WEFT_SOCKET_DIR=$folder/inner weft-pipe --listen unix://hose >copy 2>removed.txt &
+reader=$!
+until [ -S "$folder/inner/weft-door:$(id -u):hose" ]; do kill -0 $reader; sleep 0.05; done
+rm -r "$folder/inner"
+until grep -q "was removed, or its folder (WEFT_SOCKET_DIR" removed.txt; do kill -0 $reader; sleep 0.05; done
+kill $reader
+wait $reader || true
 
 # A folder that is none is named.
 for bad in relative /nowhere /etc/hostname "/tmp/$(printf 'x%.0s' $(seq 100))"; do

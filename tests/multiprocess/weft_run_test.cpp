@@ -207,6 +207,18 @@ TEST_CASE("what each rank prints can go to files") {
     CHECK((std::getline(out, line) && line == "to " + rank));
     CHECK((std::getline(err, line) && line == "bad"));
   }
+  // A smaller job into the same folder removes what it would have written itself, and nothing else.
+  const std::vector<std::string> others{"rank.01.out",         "rank.1.txt", "rank.x.err",
+                                        "rank.4294967296.out", "notes",      "rank.-1.out"};
+  for (const std::string& name : others) std::ofstream(inner + "/" + name) << "mine\n";
+  std::filesystem::create_directory(inner + "/rank.7.out");
+  launcher smaller(shell({"-n", "1", "--output", inner}, "echo again"));
+  CHECK(smaller.wait() == 0);
+  CHECK(std::filesystem::exists(inner + "/rank.0.out"));
+  CHECK_FALSE(std::filesystem::exists(inner + "/rank.1.out"));
+  CHECK_FALSE(std::filesystem::exists(inner + "/rank.1.err"));
+  for (const std::string& name : others) CHECK(std::filesystem::exists(inner + "/" + name));
+  CHECK(std::filesystem::exists(inner + "/rank.7.out"));
   std::filesystem::remove_all(folder);
   launcher nowhere({"-n", "1", "--output", "/proc/here", "true"});
   CHECK(nowhere.wait() == 1);

@@ -36,6 +36,42 @@ set -e
 grep -q "weft-run: rank 1 left no trace" errors.txt
 python3 -c 'import json; assert json.load(open("all.json"))["traceEvents"] == []'
 
+# Ranks that no launcher of weft has started, on two hosts: here rank 1 has another clock, five seconds ahead.
+port=$((20000 + $$ % 10000))
+export WEFT_JOB_KEY=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
+for rank in 1 0; do
+  WEFT_RANK=$rank WEFT_SIZE=2 WEFT_ROOT=localhost:$port WEFT_TRACE=part.json pingpong --rounds 20 >/dev/null &
+done
+wait
+unset WEFT_JOB_KEY
+python3 - <<'END'
+import re
+lines = open("part.1.json").read()
+lines = re.sub(r'"clock":"[^"]*"', '"clock":"another"', lines)
+open("part.1.json", "w").write(re.sub(r'"ts":([0-9.]+)', lambda m: '"ts":%.3f' % (float(m[1]) + 5e6), lines))
+END
+weft-info --merge-traces all.json part.*.json errors.txt >said.txt
+cat said.txt
+grep -q "errors.txt is no trace of a rank" said.txt
+grep -q "the host of rank 1: -.* µs, by messages" said.txt
+grep -q "all.json: 2 ranks" said.txt
+python3 - <<'END'
+import json
+trace = json.load(open("all.json"))
+error = trace["otherData"]["clocks"]["rank 1"]["error_us"]
+events = trace["traceEvents"]
+for sender in (0, 1):
+    sent = sorted(e["ts"] for e in events if e["name"] == "posted" and e["pid"] == sender + 1 and e["args"]["bytes"] == 8)
+    came = sorted(e["ts"] for e in events if e["name"] == "received" and e["pid"] != sender + 1 and e["args"]["bytes"] == 8)
+    assert len(sent) >= 20 and len(came) == len(sent), (len(sent), len(came))
+    # As far as the clocks are known, nothing is received before it is sent.
+    assert all(c >= s - 2 * error for s, c in zip(sent, came))
+assert abs(trace["otherData"]["clocks"]["rank 1"]["added_us"] + 5e6) <= error
+END
+if weft-info --merge-traces all.json errors.txt said.txt 2>refused.txt; then exit 1; fi
+grep -q "none of these files is the trace of a rank" refused.txt
+rm part.*.json said.txt refused.txt
+
 if weft-run -n 2 --trace /nonexistent/all.json hello 2>errors.txt; then exit 1; fi
 grep -q "the trace /nonexistent/all.json" errors.txt
 rm -f all.json errors.txt

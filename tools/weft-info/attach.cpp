@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -35,7 +36,8 @@ constexpr auto patience = std::chrono::seconds(10);
   if (state == 'T' || state == 't')
     throw std::runtime_error(
         fmt::format("{} does not answer, because it is stopped (by SIGSTOP or a debugger): kill "
-                    "-CONT {}, or look at it with gdb -p {}",
+                    "-CONT {}, or look at it with gdb -p {} and weft's script for it "
+                    "(docs/operating.md)",
                     name_of_process(pid), pid, pid));
   if (state == '?' || state == 'Z' || state == 'X')
     throw std::runtime_error(fmt::format("process {} has ended", pid));
@@ -45,10 +47,26 @@ constexpr auto patience = std::chrono::seconds(10);
       name_of_process(pid), patience.count(), pid));
 }
 
-unique_fd connect_to(const std::string& name, pid_t pid, clock::time_point give_up) {
+/// One try. A file is found by the eyes of its process, which may be in a container, and by a short
+/// path: those of sockets have an end.
+wireup::opened try_to_connect(const context_socket& to, pid_t pid) {
+  const auto where = std::make_shared<runtime::disposal>();
+  if (to.folder.empty()) return wireup::connect_abstract(to.name, where);
+  const unique_fd folder(
+      ::open(fmt::format("/proc/{}/root{}", pid, to.folder).c_str(), O_PATH | O_CLOEXEC));
+  if (!folder) return {{}, errno};
+  return wireup::connect_to_path(fmt::format("/proc/self/fd/{}/{}", folder.get(), to.name), where);
+}
+
+unique_fd connect_to(const context_socket& to, pid_t pid, clock::time_point give_up) {
   for (;;) {
-    wireup::opened socket = wireup::connect_abstract(name, std::make_shared<runtime::disposal>());
+    wireup::opened socket = try_to_connect(to, pid);
     if (socket.fd) return std::move(socket.fd);
+    if (socket.error == ENOENT)
+      throw std::runtime_error(fmt::format(
+          "{} cannot be asked: its socket is gone from {} (WEFT_SOCKET_DIR), or the folder itself; "
+          "ask it by its signal (WEFT_DUMP_SIGNAL), or look at it with gdb -p {}",
+          name_of_process(pid), to.folder, pid));
     if (socket.error != EAGAIN)
       throw std::runtime_error(fmt::format("{} cannot be asked: {}", name_of_process(pid),
                                            runtime::describe_errno(socket.error)));
@@ -75,9 +93,9 @@ std::optional<frame> next_frame(const unique_fd& socket, pid_t pid, clock::time_
   return wireup::frame_header::parse(p.bytes, std::move(p.fds));
 }
 
-std::string ask(const std::string& name, pid_t pid, wireup::dump_form form) {
+std::string ask(const context_socket& context, pid_t pid, wireup::dump_form form) {
   const auto give_up = clock::now() + patience;
-  const unique_fd socket = connect_to(name, pid, give_up);
+  const unique_fd socket = connect_to(context, pid, give_up);
   const wireup::credentials who = wireup::credentials_of(socket.get());
   if (who.pid != pid) throw std::runtime_error(fmt::format("process {} has ended", pid));
   const auto other_version = [&] {
@@ -104,8 +122,8 @@ std::string ask(const std::string& name, pid_t pid, wireup::dump_form form) {
 
 std::string dump_of(pid_t pid, bool as_json) {
   std::string all;
-  for (const std::string& name : context_sockets_of(pid))
-    all += ask(name, pid, as_json ? wireup::dump_form::json : wireup::dump_form::text);
+  for (const context_socket& one : context_sockets_of(pid))
+    all += ask(one, pid, as_json ? wireup::dump_form::json : wireup::dump_form::text);
   if (all.empty())
     throw std::runtime_error(
         fmt::format("{} has no weft context at this moment", name_of_process(pid)));

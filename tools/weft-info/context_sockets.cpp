@@ -6,15 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 
 #include "runtime/os/errno_hint.hpp"
+#include "wireup/sockets/socket_names.hpp"
 #include "wireup/sockets/unix_socket.hpp"
 
 namespace weft::info {
@@ -52,17 +55,30 @@ void check_namespace(pid_t pid) {
                     name_of_process(pid), pid, pid));
 }
 
-/// By the numbers of their files: the names of the Unix sockets that listen there.
-std::map<std::string, std::string> listening_names(pid_t pid) {
-  std::map<std::string, std::string> names;
+/// \param name as the kernel shows it: an abstract one, or a path. A socket that is a file has got
+/// its name before it was moved to where it is found (wireup::socket_names).
+std::optional<context_socket> socket_at(std::string name) {
+  if (name.starts_with('@')) return context_socket{name.substr(1), {}};
+  const std::size_t slash = name.rfind('/');
+  if (slash == name.npos || name.front() != '/') return {};
+  if (name.ends_with(wireup::unready_socket))
+    name.resize(name.size() - wireup::unready_socket.size());
+  return context_socket{name.substr(slash + 1), name.substr(0, slash)};
+}
+
+/// By the numbers of their files: the Unix sockets that listen there.
+std::map<std::string, context_socket> listening_sockets(pid_t pid) {
+  std::map<std::string, context_socket> names;
   std::ifstream table(proc(pid, "net/unix"));
   std::string line;
   std::getline(table, line);  // what the columns are
   while (std::getline(table, line)) {
     std::istringstream columns(line);
     std::string at, users, protocol, flags, type, state, inode, name;
-    columns >> at >> users >> protocol >> flags >> type >> state >> inode >> name;
-    if (flags == "00010000" && name.starts_with('@')) names[inode] = name.substr(1);
+    columns >> at >> users >> protocol >> flags >> type >> state >> inode >> std::ws;
+    std::getline(columns, name);  // the path of a file may have spaces
+    if (flags != "00010000") continue;
+    if (auto known = socket_at(std::move(name))) names[inode] = *std::move(known);
   }
   return names;
 }
@@ -91,14 +107,13 @@ char state_of_process(pid_t pid) {
   return end == text.npos || end + 2 >= text.size() ? '?' : text[end + 2];
 }
 
-std::vector<std::string> context_sockets_of(pid_t pid) {
+std::vector<context_socket> context_sockets_of(pid_t pid) {
   check_user(pid);
-  check_namespace(pid);
   if (name_of_process(pid).ends_with("(weft-run)"))  // its socket is for its ranks
     refuse(fmt::format("{} is a launcher, and has no context{}", name_of_process(pid),
                        children_with_contexts(pid)));
-  const std::map<std::string, std::string> names = listening_names(pid);
-  std::set<std::string> found;
+  const std::map<std::string, context_socket> names = listening_sockets(pid);
+  std::set<context_socket> found;
   std::error_code unreadable;
   for (std::filesystem::directory_iterator at(proc(pid, "fd"), unreadable), end;
        !unreadable && at != end; at.increment(unreadable)) {
@@ -106,7 +121,8 @@ std::vector<std::string> context_sockets_of(pid_t pid) {
     const std::string what = std::filesystem::read_symlink(at->path(), gone).string();
     if (gone || !what.starts_with("socket:[")) continue;
     const auto named = names.find(what.substr(8, what.size() - 9));
-    if (named != names.end() && wireup::is_socket_name(named->second)) found.insert(named->second);
+    if (named != names.end() && wireup::is_socket_name(named->second.name))
+      found.insert(named->second);
   }
   if (unreadable)
     refuse(fmt::format("the descriptors of {} cannot be read: {}; is its program set-uid?",
@@ -114,6 +130,8 @@ std::vector<std::string> context_sockets_of(pid_t pid) {
   if (found.empty())
     refuse(
         fmt::format("{} has no weft context{}", name_of_process(pid), children_with_contexts(pid)));
+  if (std::ranges::any_of(found, [](const context_socket& s) { return s.folder.empty(); }))
+    check_namespace(pid);
   return {found.begin(), found.end()};
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,16 @@ std::string name_of_process(pid_t pid);
 /// \return '?' if there is no such process
 char state_of_process(pid_t pid);
 
-/// The names of the sockets at which the contexts of a process listen.
+/// The socket at which a context listens.
+struct context_socket {
+  std::string name;
+  /// The folder of its file (WEFT_SOCKET_DIR), as its process sees it; empty: the name is abstract.
+  std::string folder;
+  friend auto operator<=>(const context_socket&, const context_socket&) = default;
+};
+
+/// The sockets at which the contexts of a process listen.
 /// \throws std::runtime_error that says why it has none, or cannot be asked, and what to do
-std::vector<std::string> context_sockets_of(pid_t pid);
+std::vector<context_socket> context_sockets_of(pid_t pid);
 
 }  // namespace weft::info

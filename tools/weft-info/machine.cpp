@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -87,6 +88,15 @@ finding pidfd() {
             "a peer's death is seen by the end of its connection only; allow pidfd_open(2)"};
   ::close(static_cast<int>(fd));
   return {"pidfd", "works", ""};
+}
+
+/// For the files of WEFT_SOCKET_DIR.
+finding inotify() {
+  const unique_fd fd(::inotify_init1(IN_CLOEXEC));
+  if (fd) return {"inotify", "works", ""};
+  return {"inotify", fmt::format("inotify_init1: {}", std::strerror(errno)),
+          "nothing is said when the files of a WEFT_SOCKET_DIR are removed under a process; raise "
+          "fs.inotify.max_user_instances"};
 }
 
 finding refused_descriptors() {
@@ -175,9 +185,8 @@ std::string try_reading_another_process() {
 }
 
 std::vector<finding> examine_kernel() {
-  return {kernel(),          wait_set(), files(), membarrier(),
-          shared_memory(),   cma(),      pidfd(), refused_descriptors(),
-          scheduler_slices()};
+  return {kernel(), wait_set(), files(),   membarrier(),          shared_memory(),
+          cma(),    pidfd(),    inotify(), refused_descriptors(), scheduler_slices()};
 }
 
 std::vector<finding> examine_machine() {

@@ -23,6 +23,7 @@
 #include "collectives.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
+#include "merge.hpp"
 #include "runtime/descriptors/inherited_state.hpp"
 #include "sizes.hpp"
 #include "starters.hpp"
@@ -44,9 +45,10 @@ struct request {
   bool experiments = false;  // shows all variables for experiments, not only those that are set
   bool versions = false;
   bool why = false;
-  std::vector<std::string> about = {};  // sizes, collectives, or one peer
-  pid_t attach_to = 0;                  // a process; 0: something else is wanted
-  std::string topics_at = {};           // an address; empty: something else is wanted
+  std::vector<std::string> about = {};   // sizes, collectives, or one peer
+  pid_t attach_to = 0;                   // a process; 0: something else is wanted
+  std::string topics_at = {};            // an address; empty: something else is wanted
+  std::vector<std::string> traces = {};  // one to be written, and those of ranks
 };
 
 ordered_json machine() {
@@ -208,6 +210,10 @@ int answer(const request& wanted) {
     fmt::print("{}", info::dump_of(wanted.attach_to, wanted.as_json));
     return 0;
   }
+  if (!wanted.traces.empty()) {
+    fmt::print("{}", info::merge_traces(wanted.traces));
+    return 0;
+  }
   const options now = options::from_environment();
   options quiet = now;
   quiet.trace_file.clear();  // this context has no events for a trace
@@ -292,6 +298,11 @@ int main(int argc, char** argv) {
                  "the process goes on")
       ->type_name("PID")
       ->check(CLI::PositiveNumber);
+  app.add_option("--merge-traces", wanted.traces,
+                 "write one trace, the first file, out of those of the ranks of a job, which may "
+                 "have run on several hosts (WEFT_TRACE): for Perfetto, on one clock")
+      ->type_name("ALL.json TRACE.json")
+      ->expected(2, 1 << 20);
   auto* topics = app.add_subcommand(
       "topics",
       "Lists the topics of a program that listens at an address: the types, publishers, "

@@ -4,6 +4,7 @@
 #include <exception>
 #include <system_error>
 
+#include "former_output.hpp"
 #include "options.hpp"
 #include "runtime/descriptors/inherited_state.hpp"
 #include "runtime/os/errno_hint.hpp"
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
   try {
     weft::run::trace_merge traces(chosen.trace, chosen.ranks);
     chosen.trace = traces.path();
+    weft::run::remove_former_output(chosen.output, chosen.ranks);
     status = weft::run::supervisor(chosen, inherited).run();
     std::fputs(traces.merge().c_str(), stderr);
     return status;

@@ -50,6 +50,15 @@ constexpr std::array<family<traffic_metrics>, 14> of_traffic{{
     {"got_here_bytes", "Read by the peer out of memory here", &traffic_metrics::bytes_got_here},
 }};
 
+constexpr std::array<family<connection_metrics>, 4> of_connections{{
+    {"sent_again_segments", "Segments that the kernel has sent again over TCP",
+     &connection_metrics::segments_sent_again},
+    {"encrypted_connections", "TCP connections that were made and encrypted",
+     &connection_metrics::connections_encrypted},
+    {"sealed_bytes", "Bytes that TLS has encrypted", &connection_metrics::bytes_sealed},
+    {"opened_bytes", "Bytes that TLS has decrypted", &connection_metrics::bytes_opened},
+}};
+
 constexpr std::array<family<metrics>, 31> of_totals{{
     {"unexpected_messages", "Messages that came before their receive",
      &metrics::unexpected_messages},
@@ -68,8 +77,7 @@ constexpr std::array<family<metrics>, 31> of_totals{{
     {"lost_links", "Links that were lost while others to the peer remained", &metrics::links_lost},
     {"sent_again_frames", "Frames sent again because their first link was lost",
      &metrics::frames_sent_again},
-    {"sent_again_segments", "Segments that the kernel has sent again over TCP",
-     &metrics::segments_sent_again},
+    {"failed_handshakes", "TLS handshakes that failed", &metrics::handshakes_failed},
     {"sleeps", "Times that a thread slept in the wait set", &metrics::sleeps},
     {"asleep_seconds", "Time that threads slept there", &metrics::nanoseconds_asleep, kind::counter,
      1e-9},
@@ -152,6 +160,11 @@ void add_totals(text& to, std::span<const lane_metrics> lanes) {
     for (const lane_metrics& lane : lanes)
       to.sample<traffic_metrics>(labels_of(lane), f, lane.total);
   }
+  for (const auto& f : of_connections) {
+    to.begin(std::string("weft_") + f.name, f.what, f.help);
+    for (const lane_metrics& lane : lanes)
+      to.sample<connection_metrics>(labels_of(lane), f, lane.total);
+  }
   for (const auto& f : of_totals) {
     to.begin(std::string("weft_") + f.name, f.what, f.help);
     for (const lane_metrics& lane : lanes) to.sample(labels_of(lane), f, lane.total);
@@ -180,11 +193,12 @@ void add_peers(text& to, std::span<const lane_metrics> lanes) {
       to.sample<traffic_metrics>(labels, f, p);
     });
   }
-  constexpr family<peer_metrics> again{"sent_again_segments",
-                                       "Segments that the kernel has sent again to the peer",
-                                       &peer_metrics::segments_sent_again};
-  to.begin(std::string("weft_peer_") + again.name, again.what, again.help);
-  each([&](const peer_metrics& p, const std::string& labels) { to.sample(labels, again, p); });
+  for (const auto& f : of_connections) {
+    to.begin(std::string("weft_peer_") + f.name, f.what, f.help);
+    each([&](const peer_metrics& p, const std::string& labels) {
+      to.sample<connection_metrics>(labels, f, p);
+    });
+  }
   to.add("# TYPE weft_peer_connected gauge\n# HELP weft_peer_connected 1: there is a link.\n");
   each([&](const peer_metrics& p, const std::string& labels) {
     to.add("weft_peer_connected{{{}}} {}\n", labels, p.connected ? 1 : 0);

@@ -51,6 +51,7 @@ class control_plane final : private wireup::manager_events {
                                                                    const tls_files& given) const;
   /// Where the bells that peers ring have their names.
   const runtime::socket_folder& bells() const noexcept { return tcp_.names.folder(); }
+  const wireup::encryption& encryption() const noexcept { return *tcp_.encryption; }
   detail::members& members() noexcept { return members_; }
   /// The spawned tasks of all lanes: a task of one lane may spawn another one on an idle lane, also
   /// while the context ends. Their home is the first lane.

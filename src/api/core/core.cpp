@@ -106,7 +106,8 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   make_transports(engine_, options_, transports_);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
-    engine_.trace().open(file_of_rank(options_.trace_file, plane_->job(), lane), plane_->log());
+    engine_.trace().open(file_of_rank(options_.trace_file, plane_->job(), lane),
+                         plane_->job().rank(), plane_->log());
   if (!options_.call_tree_file.empty())
     engine_.open_call_tree(options_.call_tree_file == "stderr"
                                ? options_.call_tree_file
@@ -343,6 +344,7 @@ metrics core::snapshot() const {
 metrics core::snapshot_held() const {
   metrics now = messenger_.snapshot_held();
   for (const auto& one : transports_) one.transport->add_to(now);
+  if (lane_ == 0) now.handshakes_failed += plane_->encryption().failed();
   return now;
 }
 

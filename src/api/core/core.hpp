@@ -15,6 +15,7 @@
 #include <weft/detail/collective_ops.hpp>
 
 #include "api/core/control_plane.hpp"
+#include "api/core/core_mark.hpp"
 #include "api/core/dump.hpp"
 #include "api/core/dump_answers.hpp"
 #include "api/core/metrics_file.hpp"
@@ -176,6 +177,7 @@ class core final : proto::call_table::host {
   std::unique_ptr<dump> dump_;  // of the first lane; null: no signal asks for dumps
   std::mutex topics_made_;
   std::shared_ptr<topic_node> topics_;  // null: none was needed
+  const core_mark mark_{this, sizeof(core), rank(), lane_};
 };
 
 }  // namespace weft::detail

@@ -27,11 +27,12 @@ void sender::opened() noexcept {
 }
 
 bool sender::start(send_operation& op) noexcept {
-  runtime::call_tree* const tree = services_->engine.trace().tree();
-  if (!tree) [[likely]]
+  runtime::trace& events = services_->engine.trace();
+  if (!events.on()) [[likely]]
     return start_now(op);
   const auto& request = op.request;
-  const runtime::step sending(tree, "send to",
+  events.instant(runtime::trace::kind::posted, connection_->id(), request.data.size());
+  const runtime::step sending(events.tree(), "send to",
                               {request.to.id, request.tag.value, request.data.size()});
   return start_now(op);
 }

@@ -8,8 +8,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <new>
+#include <string>
+#include <system_error>
 
 #include <weft/error.hpp>
 
@@ -26,6 +30,8 @@ using file_handle = std::unique_ptr<std::FILE, closer>;
 
 const char* name_of(trace::kind k) noexcept {
   switch (k) {
+    case trace::kind::posted:
+      return "posted";
     case trace::kind::sent:
       return "sent";
     case trace::kind::received:
@@ -52,8 +58,25 @@ bool of_progress_thread(trace::kind k) noexcept {
 }
 
 /// The trace format counts in microseconds.
-double microseconds(trace::moment::duration d) noexcept {
+double microseconds(std::chrono::nanoseconds d) noexcept {
   return std::chrono::duration<double, std::micro>(d).count();
+}
+
+/// Equal for processes whose steady clocks are the same: those of one kernel, since it was booted,
+/// and of one time namespace.
+std::string name_of_clock() {
+  std::string name;
+  if (std::ifstream boot("/proc/sys/kernel/random/boot_id"); !std::getline(boot, name))
+    name.clear();
+  std::error_code unknown;
+  const auto of_namespace = std::filesystem::read_symlink("/proc/self/ns/time", unknown);
+  return unknown ? name : name + " " + of_namespace.string();
+}
+
+/// What is to be added to a time of the steady clock for the time of day, in microseconds.
+double time_of_day() {
+  return microseconds(std::chrono::system_clock::now().time_since_epoch()) -
+         microseconds(std::chrono::steady_clock::now().time_since_epoch());
 }
 
 }  // namespace
@@ -66,7 +89,7 @@ trace::~trace() {
   log_->error("the trace {} could not be written: {}", file_, std::strerror(errno));
 }
 
-void trace::open(std::string file, log_ptr reports) {
+void trace::open(std::string file, std::uint32_t rank, log_ptr reports) {
   // Checked now, while the user can still correct the setting.
   if (!file_handle(std::fopen(file.c_str(), "we")))
     throw error(errc::system,
@@ -79,6 +102,7 @@ void trace::open(std::string file, log_ptr reports) {
     throw error(errc::out_of_memory, "no memory for the trace; unset WEFT_TRACE");
   }
   file_ = std::move(file);
+  rank_ = rank;
   log_ = std::move(reports);
   on_ = true;
 }
@@ -97,7 +121,7 @@ void trace::record_now(phase how, kind what, std::uint32_t peer, std::uint16_t i
 
 /// A rendezvous is told by its frames.
 void trace::note(phase how, kind what, std::uint32_t peer, std::uint64_t size) noexcept {
-  if (how != phase::instant) return;
+  if (how != phase::instant || what == kind::posted) return;  // of which the tree has a step
   if (what == kind::sent)
     tree_->end_message("sent to", {.peer = peer, .bytes = size});
   else if (what == kind::received)
@@ -124,7 +148,10 @@ bool trace::write() const noexcept try {
   if (!out) return false;
   const auto pid = ::getpid();
   const std::uint64_t first = recorded_ > capacity ? recorded_ - capacity : 0;
-  fmt::print(out.get(), "{{\"otherData\":{{\"overwritten_events\":{}}},\"traceEvents\":[\n", first);
+  fmt::print(out.get(),
+             "{{\"otherData\":{{\"rank\":{},\"clock\":\"{}\",\"time_of_day_us\":{:.0f},"
+             "\"overwritten_events\":{}}},\"traceEvents\":[\n",
+             rank_, name_of_clock(), time_of_day(), first);
 
   std::map<std::int32_t, bool> threads;  // and whether each is the progress thread
   for (std::uint64_t i = first; i != recorded_; ++i) {

@@ -25,6 +25,7 @@ class trace {
   using moment = std::chrono::steady_clock::time_point;
 
   enum class kind : std::uint8_t {
+    posted,              ///< a send begins
     sent,                ///< all bytes of a message were taken by the transport, or the receiver
     received,            ///< a receive was filled
     unexpected,          ///< a message came before its receive
@@ -44,9 +45,10 @@ class trace {
 
   /// Starts recording. Before any thread records.
   /// \param file where the trace is written; replaced if it exists
+  /// \param rank of this process, for a trace of all ranks
   /// \param reports told when it cannot be written at the end
   /// \throws weft::error (system) if it cannot be written, (out_of_memory)
-  void open(std::string file, log_ptr reports);
+  void open(std::string file, std::uint32_t rank, log_ptr reports);
 
   /// Writes a call tree. Before any thread records. \throws as call_tree's constructor
   void open_tree(const std::string& file, std::uint32_t rank, std::uint64_t messages);
@@ -116,6 +118,7 @@ class trace {
   std::unique_ptr<event[]> events_;  // null: there is no trace
   std::uint64_t recorded_ = 0;       // since the beginning; the ring holds the last of them
   std::string file_;
+  std::uint32_t rank_ = 0;
   log_ptr log_;  // null: there is no trace
 };
 

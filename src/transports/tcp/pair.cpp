@@ -89,6 +89,16 @@ void pair::rest() noexcept {
   if (out_.link) out_.link->rest();
 }
 
+connection_metrics pair::counted() const noexcept {
+  connection_metrics all = before_;
+  if (!socket_) return all;
+  all.segments_sent_again += segments_sent_again(socket_.fd());
+  all.connections_encrypted += socket_.is_encrypted() ? 1 : 0;
+  all.bytes_sealed += socket_.bytes_sealed();
+  all.bytes_opened += socket_.bytes_opened();
+  return all;
+}
+
 std::string pair::describe() const {
   if (has_ended()) return "the connection has ended";
   if (!is_up())

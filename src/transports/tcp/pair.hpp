@@ -91,9 +91,8 @@ class pair final : public runtime::fd_watcher, answer_sink {
   /// Whether the peer, or its host, has not taken all that was written: then the pair wants ticks.
   bool unread() const noexcept;
   std::string describe() const;
-  std::uint64_t sent_again() const noexcept {
-    return sent_again_ + (socket_ ? segments_sent_again(socket_.fd()) : 0);
-  }
+  /// So far, with connections that have ended. A system call.
+  connection_metrics counted() const noexcept;
 
   // How it ends: pair_end.cpp.
   bool drain_peer() noexcept;  // see transport::drain_peer
@@ -168,7 +167,7 @@ class pair final : public runtime::fd_watcher, answer_sink {
   net::tls::stance stance_{};
   stream_socket socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
-  std::uint64_t sent_again_ = 0;       // segments, before the connection ended
+  connection_metrics before_;          // of connections that have ended
   bool stays_here_ = false;
   outward out_;
   inward in_{*this};

@@ -106,6 +106,7 @@ std::string pair::connect_to(const offer& o, const counterpart& who) {
       net::tls::encrypt(stance_, o.encryption) ? &owner_.encryption() : nullptr,
       owner_.peer_timeout(), [this](stream_socket made, const std::string& why) {
         const std::unique_ptr<socket_connector> over = std::move(connector_);
+        owner_.count_failed_handshakes(over->handshakes_failed());
         if (made)
           connected(std::move(made));
         else

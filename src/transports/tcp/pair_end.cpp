@@ -65,7 +65,7 @@ void pair::hang_up() noexcept {
   if (!socket_) return;
   if (out_.link && out_.link->has_lent()) reset_on_close(fd());
   owner_.unwatch(*this);
-  sent_again_ += segments_sent_again(socket_.fd());
+  before_ = counted();
   fork_guard_.drop();
   socket_ = {};
 }

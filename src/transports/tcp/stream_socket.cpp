@@ -21,6 +21,7 @@ ssize_t stream_socket::read_sealed(std::span<iovec> parts) noexcept {
     const ssize_t n = sealed_->read(bytes_of(part));
     if (n <= 0) return got != 0 ? got : n;  // an end is found again
     got += n;
+    bytes_opened_ += static_cast<std::uint64_t>(n);
     if (static_cast<std::size_t>(n) != part.iov_len) break;
   }
   return got;
@@ -33,6 +34,7 @@ ssize_t stream_socket::write_sealed(std::span<iovec> parts) noexcept {
     const ssize_t n = sealed_->write(bytes_of(part), gather);
     if (n < 0) return taken != 0 ? taken : n;  // a fault is found again
     taken += n;
+    bytes_sealed_ += static_cast<std::uint64_t>(n);
     if (static_cast<std::size_t>(n) != part.iov_len) break;
   }
   return taken;

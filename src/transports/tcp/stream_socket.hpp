@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -28,6 +29,9 @@ class stream_socket {
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   int fd() const noexcept { return fd_.get(); }
   bool is_encrypted() const noexcept { return sealed_ != nullptr; }
+  /// Content of records so far.
+  std::uint64_t bytes_sealed() const noexcept { return bytes_sealed_; }
+  std::uint64_t bytes_opened() const noexcept { return bytes_opened_; }
 
   /// As recvmsg(2), without waiting, into one part or two.
   ssize_t read(std::span<iovec> parts) noexcept;
@@ -44,7 +48,7 @@ class stream_socket {
   /// What has to be sent for these bytes, the connection's last ones. Valid until it ends.
   std::span<const std::byte> last(std::span<const std::byte> bytes) noexcept {
     if (!sealed_) return bytes;
-    sealed_->seal_all(bytes);
+    if (sealed_->seal_all(bytes)) bytes_sealed_ += bytes.size();
     return sealed_->unsent();
   }
   /// Frees memory that only traffic needs.
@@ -58,6 +62,8 @@ class stream_socket {
 
   unique_fd fd_;
   std::unique_ptr<net::tls::stream> sealed_;
+  std::uint64_t bytes_sealed_ = 0;
+  std::uint64_t bytes_opened_ = 0;
 };
 
 inline ssize_t stream_socket::read(std::span<iovec> parts) noexcept {

@@ -118,7 +118,7 @@ void tcp_transport::forget(frame_sink& from) noexcept {
 
 void tcp_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
-  sent_again_ += p.sent_again();
+  gone_ += p.counted();
   pairs_.erase(&p.frame_sink());
   worth_watching = !pairs_.empty();
   // Without a peer the transport is not watched, so clients that can prove nothing any more would
@@ -192,13 +192,13 @@ std::string tcp_transport::describe(const frame_sink& peer) const {
 }
 
 void tcp_transport::add_to(metrics& m) const noexcept {
-  m.segments_sent_again += sent_again_;
-  for (const auto& [peer, p] : pairs_) m.segments_sent_again += p->sent_again();
+  m += gone_;
+  for (const auto& [peer, p] : pairs_) m += p->counted();
+  m.handshakes_failed += handshakes_failed_ + acceptor_.handshakes_failed();
 }
 
 void tcp_transport::add_peer_to(const frame_sink& peer, peer_metrics& m) const noexcept {
-  if (const auto it = pairs_.find(&peer); it != pairs_.end())
-    m.segments_sent_again += it->second->sent_again();
+  if (const auto it = pairs_.find(&peer); it != pairs_.end()) m += it->second->counted();
 }
 
 // --- polling -------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ class tcp_transport final : public pollable, public transport, private offers {
   const std::uint32_t& passes() const noexcept { return passes_; }
   bool passes_soon() const noexcept { return engine_.passes_soon(); }
   bool looked_after() const noexcept { return engine_.has_progress_thread(); }
+  void count_failed_handshakes(std::uint64_t n) noexcept { handshakes_failed_ += n; }
   void flush_later(stream_link& l) noexcept;
   void activate(pair& p) noexcept;
   void unwatch(pair& p) noexcept;
@@ -122,7 +123,8 @@ class tcp_transport final : public pollable, public transport, private offers {
   acceptor acceptor_;
   clock clock_;
   std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
-  std::uint64_t sent_again_ = 0;  // segments, of pairs that have gone
+  connection_metrics gone_;              // of pairs that are no more
+  std::uint64_t handshakes_failed_ = 0;  // of this side's connecting
   std::vector<pair*> active_;
   std::vector<stream_link*> to_flush_;
   std::uint32_t passes_ = 0;

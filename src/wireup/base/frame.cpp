@@ -22,6 +22,13 @@ bool makes_sense(const frame& f, std::size_t fd_count) {
 
 }  // namespace
 
+std::optional<dump_form> form_of_dump(const frame& f) noexcept {
+  if (f.kind != frame_kind::dump_request || !f.body.empty() || !f.fds.empty() ||
+      f.detail > static_cast<std::uint8_t>(dump_form::json))
+    return std::nullopt;
+  return static_cast<dump_form>(f.detail);
+}
+
 std::array<std::byte, frame_header::size> frame_header::of(const frame& f) {
   byte_writer out;
   out.put(static_cast<std::uint8_t>(f.kind))

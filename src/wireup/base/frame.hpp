@@ -66,6 +66,9 @@ struct frame {
   std::vector<unique_fd> fds;
 };
 
+/// What a dump_request asks for; nothing: it is none, or not as a correct process sends it.
+std::optional<dump_form> form_of_dump(const frame& f) noexcept;
+
 /// The eight bytes in front of each body.
 struct frame_header {
   static constexpr std::size_t size = 8;

@@ -217,12 +217,12 @@ void peer_channel::on_hello(const frame& f) {
 
 /// Only from this host: the kernel vouches for the user, and the other end has nothing to prove.
 void peer_channel::on_dump_request(const frame& f) {
-  if (!carries_descriptors() || !f.body.empty() ||
-      f.detail > static_cast<std::uint8_t>(dump_form::json))
+  const std::optional<dump_form> form = form_of_dump(f);
+  if (!carries_descriptors() || !form)
     return wrong("it asked for a dump in a form that there is not");
   deadline_timer_.cancel();
   stage_ = stage::waiting;
-  owner_.on_dump_request(shared_from_this(), static_cast<dump_form>(f.detail));
+  owner_.on_dump_request(shared_from_this(), *form);
 }
 
 void peer_channel::answer_dump(std::string text) {

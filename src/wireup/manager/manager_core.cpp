@@ -45,11 +45,19 @@ connection_manager::impl::impl(identity self, manager_events& to, tcp_settings t
     listeners_.add_own({std::move(fd), {}, 0}, false);
   }
   self_.locator = to_text(where);
+  if (tcp_.names.are_files()) {
+    const std::string path = tcp_.names.folder().path + "/" + where.socket_name;
+    name_watch_ =
+        std::make_shared<name_watch>(*loop_, path, [this, path] { notices_.lost_name(path); });
+  }
   listeners_.add_own(std::move(socket), true);
 }
 
 void connection_manager::impl::start_accepting() {
-  loop_->post([this] { listeners_.start(); });
+  loop_->post([this] {
+    listeners_.start();
+    if (name_watch_) name_watch_->start();
+  });
 }
 
 connection_manager::impl::~impl() { end(false); }
@@ -77,6 +85,7 @@ void connection_manager::impl::end(bool failed) {
 void connection_manager::impl::shut_down(bye_kind how) {
   closing_ = true;
   const failure why{errc::closed, "this context is closing"};
+  if (name_watch_) name_watch_->close();
   listeners_.close_all();
   later_.reset();
   end_what_is_under_way(why);

@@ -16,6 +16,7 @@
 #include "wireup/manager/connection_manager.hpp"
 #include "wireup/manager/listener_table.hpp"
 #include "wireup/manager/manager_notices.hpp"
+#include "wireup/manager/name_watch.hpp"
 #include "wireup/tcp/tcp_clients.hpp"
 
 namespace weft::wireup {
@@ -95,6 +96,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   manager_notices notices_;
   connection_limits limits_;
   listener_table listeners_;
+  std::shared_ptr<name_watch> name_watch_;  // null: the context's socket has no file
   std::unordered_set<std::shared_ptr<peer_channel>> channels_;
   std::vector<std::weak_ptr<connect_attempt>> attempts_;  // they keep themselves alive
   tcp_clients tcp_clients_;                               // in the handshake

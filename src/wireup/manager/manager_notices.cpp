@@ -58,6 +58,16 @@ void manager_notices::stale_certificates(const std::string& why) {
   tell(fmt::format("a listener goes on with its former certificates: {}", why));
 }
 
+void manager_notices::lost_name(const std::string& path) {
+  tell(fmt::format(
+      "the socket {} of this process was removed, or its folder (WEFT_SOCKET_DIR, "
+      "options::socket_dir) was: processes of this host neither find this one nor wake it any "
+      "more, "
+      "and waits for them may have no end. Start the job again, with a folder that stays while it "
+      "runs",
+      path));
+}
+
 void manager_notices::dropped(const char* why) {
   tell(fmt::format("a connection had to be dropped: {}", why));
 }

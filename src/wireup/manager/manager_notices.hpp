@@ -31,6 +31,8 @@ class manager_notices {
   void starved(int error);
   /// Certificates that have changed, and that cannot be used now.
   void stale_certificates(const std::string& why);
+  /// The file of the context's own socket is gone.
+  void lost_name(const std::string& path);
   /// A client that could not be served.
   void dropped(const char* why);
 

@@ -21,7 +21,6 @@ namespace weft::wireup {
 
 namespace {
 
-constexpr std::string_view unready = ".new";  // until the socket listens
 constexpr std::string_view any_of_ours = "weft-", bell_prefix = "weft-bell-";
 constexpr std::size_t most_swept = 16;      // of the names in a folder, by each process
 constexpr std::time_t time_to_listen = 60;  // seconds; a name that is unready for longer is left
@@ -56,7 +55,7 @@ listening socket_names::listen(const std::string& name) const {
     return {std::move(made.fd), {}, made.error};
   }
   if (name.find('/') != name.npos) return {{}, {}, EINVAL};
-  const std::string path = path_of(name), early = path + std::string(unready);
+  const std::string path = path_of(name), early = path + std::string(unready_socket);
   if (early.size() > max_socket_name) return {{}, {}, ENAMETOOLONG};
   sweep();
   if (opened there = connect(name); there.fd) {
@@ -122,7 +121,7 @@ void socket_names::look_at(const std::string& name) const {
   if (!which.is_socket) return;
   if (name.starts_with(bell_prefix)) {
     if (runtime::is_left_bell(path)) runtime::unlink_socket(path, which);
-  } else if (name.ends_with(unready)) {
+  } else if (name.ends_with(unready_socket)) {
     struct stat about {};
     if (::stat(path.c_str(), &about) == 0 && ::time(nullptr) - about.st_mtime > time_to_listen)
       runtime::unlink_socket(path, which);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime/descriptors/socket_folder.hpp"
 #include "wireup/sockets/unix_socket.hpp"
@@ -14,6 +15,10 @@ namespace weft::wireup {
 
 using runtime::socket_file;
 using runtime::socket_folder;
+
+/// Behind the name of a socket's file until it listens. The kernel shows the socket by that name
+/// also later.
+inline constexpr std::string_view unready_socket = ".new";
 
 /// A listening socket and its name's file; or the errno that says why there is none.
 struct listening {

@@ -2,6 +2,8 @@
 // Which connections of the control plane are encrypted.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,10 +35,15 @@ class encryption {
     return *made_;
   }
 
+  /// A handshake did not end well, and the other side did not break it off.
+  void note_failure() noexcept { failed_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+
  private:
   const tcp_encryption setting_;
   std::once_flag once_;
   std::optional<net::tls::settings> made_;
+  std::atomic<std::uint64_t> failed_{0};
 };
 
 /// A connection whose other end has proven that it may speak.

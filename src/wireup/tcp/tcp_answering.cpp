@@ -147,6 +147,7 @@ void tcp_answering::shake_hands() {
       return turn_away(std::string(left_early));
     case step::turned_away:
     case step::failed:
+      terms_.encryption->note_failure();
       return turn_away(terms_.by.certificates ? sealed_->trouble()
                                               : "it does not know the job's key");
   }

@@ -41,8 +41,10 @@ void tcp_asking::shake_hands() {
       sealed_.reset();
       return hung_up(no_answer, most_tries_to_open);
     case step::turned_away:
+      encryption_->note_failure();
       return fail(errc::refused, by_.certificates ? sealed_->trouble() : not_admitted);
     case step::failed:
+      encryption_->note_failure();
       return fail(errc::refused,
                   by_.certificates ? sealed_->trouble()
                                    : fmt::format("{} (TLS: {})", no_key_there, sealed_->trouble()));
@@ -64,6 +66,7 @@ void tcp_asking::await_verdict() {
       sealed_.reset();
       return hung_up(no_answer, most_tries_to_open);
     } else {
+      encryption_->note_failure();
       return fail(errc::refused, sealed_->trouble());
     }
   }

@@ -2,9 +2,12 @@
 // The counters of each peer and transport: what one side has sent is what the other has received.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -12,6 +15,7 @@
 
 #include "support/catch.hpp"
 #include "support/expect.hpp"
+#include "support/skip.hpp"
 #include "support/transports.hpp"
 
 using namespace weft;
@@ -116,6 +120,41 @@ TEST_CASE("metrics: what one side has sent and done is what the other has receiv
   REQUIRE(sum != first.transports.end());
   CHECK(sum->messages_sent == of_two.messages_sent);
   CHECK(sum->bytes_got_here == of_two.bytes_got_here);
+}
+
+TEST_CASE("metrics: what one side has encrypted is what the other has decrypted") {
+  if (!weft::tests::has_part("tls")) {
+    weft::tests::skip("weft is built without OpenSSL");
+    return;
+  }
+  for (const bool encrypts : {true, false}) {
+    options o = over("tcp");
+    o.tcp_tls = encrypts ? tcp_encryption::yes : tcp_encryption::no;
+    side one(o), two(o);
+    meet(one, two);
+    const auto peers = [&] {
+      return std::pair(only_peer(one.counted()), only_peer(two.counted()));
+    };
+    auto [of_two, of_one] = peers();
+    // Acknowledgements may be on their way.
+    const auto same = [&] {
+      return of_two.bytes_sealed == of_one.bytes_opened &&
+             of_one.bytes_sealed == of_two.bytes_opened;
+    };
+    for (int tries = 0; tries != 1000 && !same(); ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::tie(of_two, of_one) = peers();
+    }
+    CHECK(of_two.bytes_sealed == of_one.bytes_opened);
+    CHECK(of_one.bytes_sealed == of_two.bytes_opened);
+    CHECK((of_two.bytes_sealed >= of_two.bytes_sent) == encrypts);
+    CHECK((of_two.bytes_opened != 0) == encrypts);
+    CHECK(of_two.connections_encrypted == (encrypts ? 1 : 0));
+    const metrics total = one.counted().total;
+    CHECK(total.bytes_sealed == of_two.bytes_sealed);
+    CHECK(total.connections_encrypted == of_two.connections_encrypted);
+    CHECK(total.handshakes_failed == 0);
+  }
 }
 
 TEST_CASE("metrics: what was exchanged with peers that have gone stays in the sums") {

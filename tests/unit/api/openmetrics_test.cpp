@@ -72,6 +72,9 @@ std::vector<lane_metrics> made_up() {
   lane.peers[0].transport = "shm";
   lane.peers[0].messages_sent = 11;
   lane.peers[0].connected = true;
+  lane.peers[0].bytes_sealed = 5;
+  lane.total.handshakes_failed = 2;
+  lane.total.segments_sent_again = 9;
   lane.peers[1].peer = peer_id{1} << 31;
   lane.peers[1].name = "a \"\\\n name";
   return {lane};
@@ -91,6 +94,10 @@ TEST_CASE("openmetrics: the text keeps the grammar, and has every sample once") 
   CHECK(read.value("weft_peer_sent_messages_total",
                    R"(rank="3",lane="0",peer="1",transport="shm")") == 11);
   CHECK(read.value("weft_peer_connected", R"(rank="3",lane="0",peer="1",transport="shm")") == 1);
+  CHECK(read.value("weft_peer_sealed_bytes_total",
+                   R"(rank="3",lane="0",peer="1",transport="shm")") == 5);
+  CHECK(read.value("weft_failed_handshakes_total", R"(rank="3",lane="0")") == 2);
+  CHECK(read.value("weft_sent_again_segments_total", R"(rank="3",lane="0")") == 9);
   CHECK(read.value("weft_peer_connected",
                    R"(rank="3",lane="0",peer="a \"\\\n name",transport="")") == 0);
   CHECK(read.value("weft_build_info", std::string("version=\"") + version() + '"') == 1);

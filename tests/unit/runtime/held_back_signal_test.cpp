@@ -72,7 +72,7 @@ TEST_CASE("beyond the limit on file size, a trace and a call tree end, and the p
                 .sink = [&](weft::log_level level, std::string_view line) {
                   if (level == weft::log_level::error && line.ends_with("large")) ++reports;
                 }};
-            events.open(file.name, std::make_shared<const weft::runtime::log>(counted));
+            events.open(file.name, 0, std::make_shared<const weft::runtime::log>(counted));
             for (int i = 0; i != 200; ++i) events.instant(trace::kind::sent, 1, 2);
           }
           return reports == 1 ? 0 : 1;

@@ -191,7 +191,9 @@ TEST_CASE("channels: two that disagree learn both values") {
 TEST_CASE("channels: another key comes in nowhere over TLS, and learns why") {
   if (absent()) return;
   const job_key key = job_key::random();
-  node host({}, with(key, setting::yes)), outsider({}, with(job_key::random(), setting::yes));
+  const tcp_settings inside = with(key, setting::yes),
+                     outside = with(job_key::random(), setting::yes);
+  node host({}, inside), outsider({}, outside);
   const std::string address = open(host);
   for (int n = 0; n != 3; ++n) {
     const outcome o = outsider.request_connection(address);
@@ -202,6 +204,8 @@ TEST_CASE("channels: another key comes in nowhere over TLS, and learns why") {
   CHECK_THAT(host.notices.next(), weft::tests::contains("does not know the job's key"));
   CHECK(host.notices.empty());
   CHECK(host.arrived_requests.empty());
+  CHECK(inside.encryption->failed() == 3);
+  CHECK(outside.encryption->failed() == 3);
   node guest({}, with(key, setting::yes));
   guest->request_connection(address, "", node::into(guest.outcomes));
   CHECK(host.arrived_requests.next().request->accept());

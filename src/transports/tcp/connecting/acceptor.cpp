@@ -211,6 +211,7 @@ void acceptor::hear_sealed(pending_client& client) noexcept {
   using step = net::tls::step;
   const step now = client.sealed->shake_hands();
   if (now == step::again) return;
+  if (now == step::turned_away || now == step::failed) ++handshakes_failed_;
   if (now != step::done || !offers_.offered(client.said.token))
     return dismiss(client, now != step::hung_up);
   sockets_.remove(client.fd.get());

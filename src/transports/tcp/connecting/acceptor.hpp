@@ -70,6 +70,8 @@ class acceptor {
   void dismiss_clients() noexcept;
 
   std::string describe() const;
+  /// Of clients that began to encrypt, and did not leave by themselves.
+  std::uint64_t handshakes_failed() const noexcept { return handshakes_failed_; }
 
  private:
   /// One port.
@@ -113,6 +115,7 @@ class acceptor {
   std::list<listening_socket> listening_sockets_;
   std::list<pending_client> pending_clients_;
   std::uint64_t unauthenticated_ = 0;
+  std::uint64_t handshakes_failed_ = 0;
   bool rests_ = false;
   std::optional<runtime::spare_fd> spare_;
   std::optional<std::chrono::steady_clock::time_point> starved_since_;

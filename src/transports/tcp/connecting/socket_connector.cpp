@@ -127,8 +127,10 @@ void socket_connector::shake_hands(socket_attempt& a) {
     case step::hung_up:
       return hung_up(a);
     case step::turned_away:
+      ++handshakes_failed_;
       return give_up(a, "another process listens there, or does not know this connection");
     case step::failed:
+      ++handshakes_failed_;
       break;
   }
   const std::string why = "TLS: " + a.sealed->trouble();

@@ -2,6 +2,7 @@
 // Connects to a peer that has several addresses.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -41,6 +42,8 @@ class socket_connector {
   bool is_under_way() const noexcept { return !tried_.empty(); }
   /// An address was not tried because this process, or the system, has no descriptor left.
   bool lacks_descriptors() const noexcept { return lacks_descriptors_; }
+  /// TLS handshakes that did not end well, but for those that the other side broke off.
+  std::uint64_t handshakes_failed() const noexcept { return handshakes_failed_; }
 
   /// Tries all remaining addresses. Called every now and then while no connection was made.
   void hurry() noexcept;
@@ -86,6 +89,7 @@ class socket_connector {
   std::list<socket_attempt> tried_;
   std::string reasons_;
   bool lacks_descriptors_ = false;
+  std::uint64_t handshakes_failed_ = 0;
 };
 
 }  // namespace weft::transports::tcp

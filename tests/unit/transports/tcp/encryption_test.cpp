@@ -61,6 +61,13 @@ struct outsider {
   unique_fd fd;
 };
 
+metrics counted(end& e) {
+  const engine::holder hold(e.turns);
+  metrics all;
+  e.tcp->add_to(all);
+  return all;
+}
+
 tcp::offer read(const wireup_message& m) {
   tcp::offer o;
   REQUIRE(tcp::read(m, o).empty());
@@ -136,6 +143,7 @@ TEST_CASE("tcp: an encrypted offer is for the one that has its key") {
     CHECK(n <= 0);  // no welcome
   }
   CHECK(a.e.tcp->describe().find("3 unauthenticated") != std::string::npos);
+  CHECK(counted(a.e).handshakes_failed == 2);
   REQUIRE(b.e.accept(std::move(offer)).empty());
   REQUIRE(eventually({&a.e, &b.e}, [&] { return a.e.send({}, pattern(9)) == post::done; }));
   REQUIRE(eventually({&a.e, &b.e}, [&] { return b.e.in.frames.size() == 1; }));
