@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Four hosts and one job, as an operator has them: started in each way, encrypted, with counters to scrape and one trace
 # of all ranks. The hosts are namespaces of network, name and clock, with a switch between them; all of it is gone when
-# this script ends, in any way. It needs weft-info, hello and heat on PATH, and the samples' folder in $SAMPLES.
+# this script ends, in any way. It needs weft-info, heat and survive on PATH, and the samples' folder in $SAMPLES.
 skip() {
   echo "skipped: $*"
   exit 77
@@ -101,7 +101,24 @@ job by_hand
 job torchrun
 job pod
 
-# --- kill and return of a rank under load -----------------------------------------------------------
+# --- a rank is killed in the middle of its work, and started again, as systemd would ------------------
+echo "--- kill and return"
+rm -f return.*
+unset WEFT_TRACE
+export WEFT_METRICS=$PWD/return.prom
+work() { on $1 heat-$1 timeout -k 5 60 survive --steps 1000 --kill 2 --at 505 --replace; }
+pids=()
+for rank in 0 1 3; do
+  (by_hand $rank && work $rank) >return.$rank.txt 2>&1 &
+  pids+=($!)
+done
+! (by_hand 2 && work 2) >return.2.txt 2>&1 || { echo "rank 2 lives"; exit 1; }
+(by_hand 2 && work 2) >return.2.txt 2>&1 || { cat return.*.txt; exit 1; }
+for rank in "${pids[@]}"; do wait "$rank" || { cat return.*.txt; exit 1; }; done
+cat return.2.txt return.0.txt
+grep -qx "rank 2 has come back, and goes on with step 500" return.2.txt
+grep -qx "right after 1000 steps, on 4 ranks" return.0.txt
+equal "handshakes that failed" 0 "$(sum weft_failed_handshakes_total return)"
 
 # --- Slurm, where it is: its own daemons on the four hosts ------------------------------------------
 PATH=$PATH:/usr/sbin

@@ -100,8 +100,8 @@ class crowd {
   void enter(peer_id r, peer_id size, std::uint16_t port) {
     rank_at_root& one = *ranks_[r == 0 ? 0 : r - 1];
     one.enter(r == 0 ? root_listener::open({"127.0.0.1", port}) : unique_fd(),
-              [this, &one, r, size](const std::optional<root_welcome>& w, const std::string& why) {
-                if (!w) return void(fmt::print(stderr, "rank {}: {}\n", r, why));
+              [this, &one, r, size](const root_member::outcome& o) {
+                if (!o.welcome) return void(fmt::print(stderr, "rank {}: {}\n", r, o.why));
                 one.member().publish(place_of(r));
                 one.member().find(size - 1, [this](const std::string& at) {
                   if (!at.empty() && --left_ == 0) met_.set_value();

@@ -277,9 +277,9 @@ void supervisor::on_rank_end(std::uint32_t number, int status) {
   if (exit_status == 0) return;
   // An end that weft-run itself caused is not reported.
   const int signal = killed ? WTERMSIG(status) : 0;
-  const bool ours = signal == passed_on_ || timed_out_ ||
-                    (killing_ && (signal == SIGTERM || signal == SIGKILL)) ||
-                    (signal == SIGPIPE && (out_.broken() || err_.broken()));
+  const bool ours = killed && (signal == passed_on_ || timed_out_ ||
+                               (killing_ && (signal == SIGTERM || signal == SIGKILL)) ||
+                               (signal == SIGPIPE && (out_.broken() || err_.broken())));
   std::string text;
   if (killed && !ours)
     text =

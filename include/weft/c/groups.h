@@ -51,6 +51,19 @@ WEFT_API int weft_split(weft_group* group, int colour, int key, weft_group** mad
  * UNSUPPORTED (members from outside of the job). */
 WEFT_API int weft_shrink(weft_group* group, weft_group** made, weft_op* op, void* user);
 
+/* The whole job again after a loss, as group::replace of weft/group.hpp: waits until a process that
+ * was started again has the place of each lost rank. A process that has come back calls it for its
+ * world, first of all.
+ * PEER_LOST: rank 0 has gone; CLOSED: a rank has left in good order, so that its place stays empty;
+ * UNSUPPORTED: the group was not made of the world by shrink, replace or grow. */
+WEFT_API int weft_replace(weft_group* group, weft_group** made, weft_op* op, void* user);
+
+/* All members of the job, also processes that joined, as group::grow of weft/group.hpp. */
+WEFT_API int weft_grow(weft_group* group, weft_group** made, weft_op* op, void* user);
+
+/* 1: this process has taken the place of a rank that was lost; 0: it has not. */
+WEFT_API int weft_returned(weft_context* context);
+
 /* NOLINTBEGIN(readability-identifier-naming): as C has it */
 typedef enum weft_type { /* of the elements of a reduction */
                          WEFT_INT8 = 1,

@@ -151,6 +151,25 @@ int weft_shrink(weft_group* group, weft_group** made, weft_op* op, void* user) {
   });
 }
 
+int weft_replace(weft_group* group, weft_group** made, weft_op* op, void* user) {
+  if (!group || !op || !made) return WEFT_INVALID_ARGUMENT;
+  *made = nullptr;
+  return post(group, op, user, [&](const weft::group& g) {
+    return keep_when_made(*group->owner, g.replace(), made);
+  });
+}
+
+int weft_grow(weft_group* group, weft_group** made, weft_op* op, void* user) {
+  if (!group || !op || !made) return WEFT_INVALID_ARGUMENT;
+  *made = nullptr;
+  return post(group, op, user,
+              [&](const weft::group& g) { return keep_when_made(*group->owner, g.grow(), made); });
+}
+
+int weft_returned(weft_context* context) {
+  return context && weft::membership(context->ctx).returned() ? 1 : 0;
+}
+
 int weft_group_barrier(weft_group* group, weft_op* op, void* user) {
   if (!group || !op) return WEFT_INVALID_ARGUMENT;
   return post(group, op, user, [](const weft::group& g) { return g.barrier(); });

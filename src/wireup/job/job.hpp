@@ -10,11 +10,11 @@
 #include "wireup/auth/job_key.hpp"
 #include "wireup/base/identity.hpp"
 #include "wireup/job/job_wire.hpp"
-#include "wireup/tcp/tcp_settings.hpp"
 
 namespace weft::wireup {
 
 class coordinator_connection;
+struct tcp_settings;
 
 /// A job's directory. Any thread may call the functions. Callbacks are called on a thread of the
 /// implementation, one at a time.
@@ -81,8 +81,7 @@ std::unique_ptr<job> returned_job(const vacant_place& where, tcp_settings way,
 /// \param reports told of what happens to the launcher later
 /// \throws weft::error (invalid_argument) when the variables contradict each other or the rank has
 /// a context already, (unreachable) when weft-run does not answer, as returned_job
-std::unique_ptr<job> weft_run_job(tcp_settings way = {},
-                                  runtime::log_ptr reports = runtime::log_on_standard_error());
+std::unique_ptr<job> weft_run_job(tcp_settings way, runtime::log_ptr reports);
 
 /// The job of a PMIx launcher. Asks the launcher for what it knows, and waits for rank 0 to publish
 /// the job's id and key. Null also when weft was built without PMIx.

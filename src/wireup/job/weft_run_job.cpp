@@ -18,6 +18,7 @@
 
 #include "runtime/os/errno_hint.hpp"
 #include "wireup/auth/hello.hpp"
+#include "wireup/job/coordinator_connection.hpp"
 #include "wireup/job/job.hpp"
 #include "wireup/job/job_directory.hpp"
 #include "wireup/job/job_wire.hpp"

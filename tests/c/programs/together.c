@@ -182,7 +182,7 @@ int main(void) {
   weft_peer* const next = peer_or_exit(ctx, (weft_rank(ctx) + 1) % weft_size(ctx));
   struct service later = {0}, never = {0}, notes = {0};
   weft_handler* handlers[5];
-  weft_group *world, *half = NULL;
+  weft_group *world, *half = NULL, *again = NULL;
   weft_op op;
   weft_completion about;
   CHECK(weft_handler_open(ctx, ECHO, echo, NULL, &handlers[0]) == WEFT_OK);
@@ -212,7 +212,20 @@ int main(void) {
   CHECK(weft_group_size(half) == weft_size(ctx) / 2);
   CHECK(weft_group_rank(half) == (weft_size(ctx) - 1 - weft_rank(ctx)) / 2);
   check_group(half);
+  CHECK(end_of(weft_replace(half, &again, &op, NULL), &op, &about) == WEFT_UNSUPPORTED);
   weft_group_free(half);
+  /* No rank is lost, and none has joined: each of these has all members. */
+  CHECK(weft_returned(ctx) == 0);
+  CHECK(end_of(weft_replace(world, &again, &op, NULL), &op, &about) == WEFT_OK);
+  check_group(again);
+  CHECK(end_of(weft_grow(again, &half, &op, NULL), &op, &about) == WEFT_OK);
+  weft_group_free(again);
+  CHECK(end_of(weft_shrink(half, &again, &op, NULL), &op, &about) == WEFT_OK);
+  weft_group_free(half);
+  CHECK(weft_group_size(again) == weft_size(ctx));
+  CHECK(weft_group_rank(again) == weft_rank(ctx));
+  check_group(again);
+  weft_group_free(again);
   CHECK(end_of(weft_group_barrier(world, &op, NULL), &op, &about) == WEFT_OK);
   weft_close(ctx);
   return 0;
