@@ -107,20 +107,24 @@ class survivor {
     advance(mine_, sum);
   }
 
-  endpoint neighbour(peer_id distance) const {
-    return team_[(team_.rank() + distance) % team_.size()];
+  peer_id right() const { return (team_.rank() + 1) % team_.size(); }
+  peer_id left() const { return (team_.rank() + team_.size() - 1) % team_.size(); }
+
+  /// All members pass cells on to one other each. A collective ends when the group does; a message
+  /// from a neighbour that lives, and has seen a loss first, would be waited for without end.
+  task<cells> pass_on(cells some, peer_id to) {
+    std::vector<std::size_t> counts(team_.size());
+    counts[to] = some.size();
+    auto come = co_await team_.all_to_all_parts(some, counts);
+    co_return std::move(come.elements);
   }
 
   /// Gives a copy to the right neighbour, and keeps that of the left one. Two checkpoints are kept:
   /// a member may be one ahead of those that the loss has kept from theirs.
   task<void> save() {
-    checkpoint next{step_, mine_, {}};
-    // The group's own: no copy from before a loss is taken for a later one.
-    const tag copy = team_.own_tag(tag{1});
-    co_await when_all(neighbour(1).send_value(copy, mine_),
-                      neighbour(team_.size() - 1).recv_value(copy, next.left));
+    cells copy = co_await pass_on(mine_, right());
     older_ = std::move(newer_);
-    newer_ = std::move(next);
+    newer_ = {step_, mine_, std::move(copy)};
   }
 
   /// Every member that is left comes here, because the loss ends the collectives of its group, and
@@ -128,34 +132,34 @@ class survivor {
   task<void> take_places() {
     team_ = co_await within(patience, team_.replace());
     const std::vector<int> steps = co_await team_.all_gather(newer_.step);
+    const auto is_new = [&](peer_id r) { return steps[r] == checkpoint::none; };
     int common = s_.steps;
     for (const int step : steps)
       if (step != checkpoint::none) common = std::min(common, step);
-    const peer_id right = (team_.rank() + 1) % team_.size();
-    const peer_id left = (team_.rank() + team_.size() - 1) % team_.size();
-    if (newer_.step != checkpoint::none) {
-      go_back_to(common);
-      const tag part = team_.own_tag(tag{2}), copy = team_.own_tag(tag{3});
-      if (steps[left] == checkpoint::none) co_await team_[left].send_value(part, newer_.left);
-      if (steps[right] == checkpoint::none) co_await team_[right].send_value(copy, newer_.mine);
-      co_return;
-    }
-    if (steps[left] == checkpoint::none || steps[right] == checkpoint::none)
+    const bool back = newer_.step == checkpoint::none;
+    if (back && (is_new(left()) || is_new(right())))
       throw std::runtime_error("a part is lost: no copy of it is left");
-    newer_.step = common;
-    co_await team_[right].recv_value(team_.own_tag(tag{2}), newer_.mine);
-    co_await team_[left].recv_value(team_.own_tag(tag{3}), newer_.left);
+    if (!back) go_back_to(common);
+    // It gets its part from the right neighbour, and the copy that it keeps from the left one.
+    cells of_left, own;
+    if (is_new(left())) of_left = newer_.left;
+    if (is_new(right())) own = newer_.mine;
+    cells part = co_await pass_on(std::move(of_left), left());
+    cells copy = co_await pass_on(std::move(own), right());
+    if (!back) co_return;
+    newer_ = {common, std::move(part), std::move(copy)};
     go_back_to(common);
     fmt::print("rank {} has come back, and goes on with step {}\n", team_.rank(), step_);
   }
 
   /// The same without the dead one, if it is not started again.
   task<void> take_over() {
-    const endpoint left = neighbour(team_.size() - 1);
+    const endpoint neighbour = team_[left()];
     team_ = co_await team_.shrink();
     go_back_to(co_await team_.all_reduce(newer_.step, minimum{}));
-    if (!team_.rank_of(left)) {
-      fmt::print("rank {} has died; {} ranks go on with step {}\n", left.id(), team_.size(), step_);
+    if (!team_.rank_of(neighbour)) {
+      fmt::print("rank {} has died; {} ranks go on with step {}\n", neighbour.id(), team_.size(),
+                 step_);
       mine_.insert(mine_.end(), newer_.left.begin(), newer_.left.end());
     }
     if (co_await team_.all_reduce(std::uint64_t{mine_.size()}) != all_cells)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/regroup.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,7 +10,6 @@
 #include <weft/coro/when.hpp>
 
 #include "collectives/communicator.hpp"
-#include "proto/frames/peer_number.hpp"
 
 namespace weft::collectives {
 
@@ -20,70 +17,17 @@ using detail::communicator_ptr;
 
 namespace {
 
-bool has(const std::vector<peer_id>& list, peer_id who) {
-  return std::find(list.begin(), list.end(), who) != list.end();
-}
-
-/// The members of a group that are in a view, by their peer numbers.
-std::vector<peer_id> members_left(const communicator& old, const job_view& view) {
-  std::vector<peer_id> left;
-  for (peer_id r = 0; r != old.size(); ++r) {
-    if (!proto::names_rank(old.member(r)))
-      throw error(errc::unsupported,
-                  fmt::format("member {} of the group was met by address: only the members of a "
-                              "job are known to live; make a new group of endpoints",
-                              r));
-    if (has(view.ranks, old.member(r))) left.push_back(old.member(r));
-  }
-  return left;
-}
-
-void check_that_none_left(const job_view& view) {
-  for (peer_id p = 0; p != view.places.size(); ++p)
-    if (!has(view.ranks, view.places[p]))
-      throw error(errc::closed,
-                  fmt::format("rank {} has left the job in good order, so its place stays empty: "
-                              "group::shrink makes a group of those that are left",
-                              p));
-}
-
-std::vector<peer_id> all_members(const job_view& view) {
+std::vector<peer_id> peers_of(const communicator& group) {
   std::vector<peer_id> all;
-  for (const peer_id holder : view.places)
-    if (has(view.ranks, holder)) all.push_back(holder);
-  for (const peer_id member : view.ranks)
-    if (!has(view.places, member)) all.push_back(member);
+  for (peer_id r = 0; r != group.size(); ++r) all.push_back(group.member(r));
   return all;
 }
 
-/// What the members have to agree on.
-struct plan {
-  std::vector<peer_id> members;  ///< by their peer numbers, in the order of their ranks
-  /// Processes that join and leave may make one list of members again; those that come back cannot.
-  std::uint64_t epoch = 0;
-  friend bool operator==(const plan&, const plan&) = default;
-};
-
-/// The new group; nothing: there is none in this view.
-std::optional<plan> planned(regrouping how, const communicator& old, const job_view& view) {
-  switch (how) {
-    case regrouping::replace:
-      if (has(view.places, no_peer)) return std::nullopt;
-      check_that_none_left(view);
-      return plan{view.places};
-    case regrouping::grow:
-      return plan{all_members(view), view.epoch};
-    case regrouping::shrink:
-      break;
-  }
-  return plan{members_left(old, view)};
-}
-
 /// Members of the group that are not in the view.
-std::vector<peer_id> members_gone(const communicator& old, const job_view& view) {
+std::vector<peer_id> members_gone(const std::vector<peer_id>& old, const job_view& view) {
   std::vector<peer_id> gone;
-  for (peer_id r = 0; r != old.size(); ++r)
-    if (!has(view.ranks, old.member(r))) gone.push_back(old.member(r));
+  for (const peer_id member : old)
+    if (!has(view.ranks, member)) gone.push_back(member);
   return gone;
 }
 
@@ -111,7 +55,7 @@ void leave_out(std::vector<peer_id>& left, const std::vector<peer_id>& lost) {
 
 /// Other members may have crossed the barrier already: they get the reason from their first
 /// collective, which is a loss if it is one.
-void give_up(communicator& tried, const plan& aim, const job_view& view) {
+void give_up(communicator& tried, const regroup_plan& aim, const job_view& view) {
   for (peer_id r = 0; r != aim.members.size(); ++r)
     if (!has(view.ranks, aim.members[r])) return tried.lose_rank(r);
   static_cast<void>(tried.fail(error(errc::refused, "the job has changed meanwhile")));
@@ -120,15 +64,15 @@ void give_up(communicator& tried, const plan& aim, const job_view& view) {
 /// Ends when the new group has other members than those that are tried. The end of the coordinator
 /// alone is no reason to give that group up: it may come about. It fails by itself when a member
 /// tells of a loss later.
-task<void> await_change(regrouping how, communicator& old, knowledge& known, const plan& aim,
-                        communicator& tried) {
-  std::optional<plan> now = aim;
+task<void> await_change(regrouping how, communicator& old, knowledge& known,
+                        const regroup_plan& aim, communicator& tried) {
+  std::optional<regroup_plan> now = aim;
   while (known.has_coordinator && now == aim) {
     co_await known.next();
-    now = planned(how, old, known.view);
+    now = plan_group(how, peers_of(old), known.view);
   }
   if (!known.has_coordinator && how == regrouping::shrink)
-    leave_out(now->members, old.agree_on_lost(members_gone(old, known.view)));
+    leave_out(now->members, old.agree_on_lost(members_gone(peers_of(old), known.view)));
   event never;
   if (now == aim) co_await never.wait();
   give_up(tried, aim, known.view);
@@ -152,7 +96,8 @@ struct numbering {
   attempts& used;
 };
 
-numbering numbers_of(regrouping how, communicator& old, member_views& job, const plan& aim) {
+numbering numbers_of(regrouping how, communicator& old, member_views& job,
+                     const regroup_plan& aim) {
   if (how == regrouping::shrink) return {old.shrinks_to(aim.members), old.shrinks()};
   job_attempts& all = job.attempts_of_job();
   if (how == regrouping::grow) return {{origin::grow, aim.epoch, aim.members}, all.growing};
@@ -185,7 +130,7 @@ struct tried_group {
 };
 
 tried_group make_group_to_try(regrouping how, const communicator_ptr& whole, member_views& job,
-                              const plan& aim, peer_id self) {
+                              const regroup_plan& aim, peer_id self) {
   communicator& old = *whole;
   const std::vector<peer_id>& members = aim.members;
   const auto place = std::find(members.begin(), members.end(), self) - members.begin();
@@ -227,14 +172,14 @@ task<communicator_ptr> regroup(regrouping how, communicator_ptr whole, member_vi
       throw error(errc::peer_lost,
                   "rank 0, which lets processes into the job, has gone: group::shrink makes a "
                   "group of those that are left");
-    std::optional<plan> aim = planned(how, old, known.view);
+    std::optional<regroup_plan> aim = plan_group(how, peers_of(old), known.view);
     if (!aim) {
       co_await known.next();
       continue;
     }
     if (!known.has_coordinator) {
       // The last view may have reached this member only.
-      lost = old.agree_on_lost(members_gone(old, known.view));
+      lost = old.agree_on_lost(members_gone(peers_of(old), known.view));
       leave_out(aim->members, lost);
     }
     const tried_group tried = make_group_to_try(how, whole, job, *aim, self);
@@ -256,7 +201,7 @@ task<communicator_ptr> regroup(regrouping how, communicator_ptr whole, member_vi
     }
     // Others may have crossed the barrier, and used and revoked the group: they make it again.
     if (!failure || next.was_revoked()) continue;
-    if (known.has_coordinator && planned(how, old, known.view) != aim) continue;
+    if (known.has_coordinator && plan_group(how, peers_of(old), known.view) != aim) continue;
     if (known.has_coordinator) {
       co_await known.next();
       continue;

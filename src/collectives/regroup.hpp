@@ -2,21 +2,12 @@
 // From a group, whose members may be lost, to the group of those that are in the job now.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include <weft/detail/collective_ops.hpp>
 
 #include "collectives/attempts.hpp"
+#include "collectives/regroup_plan.hpp"
 
 namespace weft::collectives {
-
-/// As membership_view.
-struct job_view {
-  std::uint64_t epoch = 0;
-  std::vector<peer_id> ranks;
-  std::vector<peer_id> places = {};
-};
 
 /// The views of a job at one of its processes: all processes get the same views, in one order.
 class member_views {
@@ -30,13 +21,6 @@ class member_views {
 
  protected:
   ~member_views() = default;
-};
-
-/// Which members the new group has.
-enum class regrouping : std::uint8_t {
-  shrink,   ///< those of the old one that are left
-  replace,  ///< the holders of all places of the job, each at its place
-  grow      ///< all members of the job: those that have a place, then those that joined
 };
 
 /// Every member calls it that the new group is to have. docs/adr/0033-groups.md

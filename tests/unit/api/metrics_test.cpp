@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -132,10 +131,12 @@ TEST_CASE("metrics: what one side has encrypted is what the other has decrypted"
     o.tcp_tls = encrypts ? tcp_encryption::yes : tcp_encryption::no;
     side one(o), two(o);
     meet(one, two);
-    const auto peers = [&] {
-      return std::pair(only_peer(one.counted()), only_peer(two.counted()));
+    peer_metrics of_two, of_one;
+    const auto look = [&] {
+      of_two = only_peer(one.counted());
+      of_one = only_peer(two.counted());
     };
-    auto [of_two, of_one] = peers();
+    look();
     // Acknowledgements may be on their way.
     const auto same = [&] {
       return of_two.bytes_sealed == of_one.bytes_opened &&
@@ -143,7 +144,7 @@ TEST_CASE("metrics: what one side has encrypted is what the other has decrypted"
     };
     for (int tries = 0; tries != 1000 && !same(); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      std::tie(of_two, of_one) = peers();
+      look();
     }
     CHECK(of_two.bytes_sealed == of_one.bytes_opened);
     CHECK(of_one.bytes_sealed == of_two.bytes_opened);
