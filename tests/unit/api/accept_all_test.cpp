@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -85,8 +86,10 @@ TEST_CASE("accept_all: each peer gets a task, which is awaited") {
     co_await peer.send_value(tag{2}, name + 1);
     served.set();
   };
+  std::promise<void> open;
   const auto serve = [&]() -> task<void> {
     listener door = co_await host.listen(at);
+    open.set_value();
     scope doors;
     doors.start(door.accept_all(greet));
     co_await served.wait();
@@ -100,6 +103,7 @@ TEST_CASE("accept_all: each peer gets a task, which is awaited") {
       co_await peer.send_value(tag{1}, 41);
       greeting = co_await within(30s, peer.recv_value<int>(tag{2}));
     };
+    open.get_future().wait();
     run(guest, visit());
   });
   run(host, within(60s, serve()));

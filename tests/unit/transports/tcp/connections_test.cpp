@@ -243,7 +243,7 @@ TEST_CASE("tcp: a peer's addresses are tried once, and it learns nothing of what
   CHECK_FALSE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
 }
 
-TEST_CASE("tcp: a peer that cannot be connected to for want of descriptors learns so", "[bare]") {
+TEST_CASE("tcp: a peer that cannot be connected to for want of descriptors learns so") {
   if (WEFT_TEST_SANITIZED) return tests::skip("a sanitizer needs descriptors of its own");
   end a, b;
   b.hosts = {"127.0.0.1", "::1"};
