@@ -135,7 +135,8 @@ tried_group make_group_to_try(regrouping how, const communicator_ptr& whole, mem
   const std::vector<peer_id>& members = aim.members;
   const auto place = std::find(members.begin(), members.end(), self) - members.begin();
   if (place == static_cast<std::ptrdiff_t>(members.size()))
-    throw error(errc::closed, "this process has left the job, or others have lost it");
+    throw error(errc::closed,
+                "this process has left the job, has no place in it, or others have lost it");
   std::uint64_t attempt = 0;
   const numbering numbers = numbers_of(how, old, job, aim);
   {
