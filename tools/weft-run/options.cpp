@@ -32,15 +32,15 @@ constexpr const char* details =
     "(WEFT_DUMP_SIGNAL=none: it ends).\n"
     "\n"
     "Exit status: that of the rank that failed first and was not started again (128 + the\n"
-    "signal's number if a signal killed it), 124 after --timeout, 126 or 127 if the program could "
-    "not be started, 2 for a wrong\n"
-    "command line, 1 if their output could not be written; else 0.\n"
+    "signal's number if a signal killed it), 124 after --timeout, 126 or 127 if the program\n"
+    "could not be started, 2 for a wrong command line, 1 if their output could not be written;\n"
+    "else 0.\n"
     "\n"
     "Examples:\n"
     "  weft-run -n 4 ./heat picture.pgm\n"
     "  weft-run -n 2 --bind --no-label ./pingpong\n"
     "  weft-run -n 8 --timeout 60 --output results ./solve\n"
-    "  weft-run -n 4 --restart 3 ./survive\n";
+    "  weft-run -n 4 --restart 3 ./survive --replace\n";
 
 struct formatter final : CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
