@@ -33,6 +33,8 @@ class qdma_transport final : public pollable, public transport {
   void forget(frame_sink& from) noexcept override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
+  std::string explain_frames(std::size_t size) const override;
+  std::vector<explained_way> explain_rest(const rest_question& q) const override;
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;

@@ -63,6 +63,23 @@ TEST_CASE("the stores into a ring are explained where they can be streamed") {
   CHECK(has(ways(o, 8191), "begins at 8192"));
 }
 
+TEST_CASE("qdma explains its queue, its stage and its copies") {
+  if (!weft::tests::has_part("qdma")) return weft::tests::skip("this build has no qdma");
+  options o;
+  o.transports = {"self", "qdma"};
+  CHECK(has(ways(o, 36), "one cache line of the receiver's queue"));
+  CHECK(has(ways(o, 2032), "share a slot"));
+  CHECK(has(ways(o, 2033), "in the sender's stage"));
+  CHECK(has(ways(o, 1 << 20), "through the stage"));
+  CHECK(has(ways(o, 1 << 20), "memory of the device"));
+  CHECK_FALSE(has(ways(o, 1 << 20), "by the kernel"));
+  o.experimental.rendezvous = rendezvous_scheme::get;
+  CHECK(has(ways(o, 1 << 20), "one copy by the kernel: the receiver reads it"));
+  CHECK_FALSE(has(ways(o, 1 << 20, false), "by the kernel"));
+  o.experimental.rendezvous = rendezvous_scheme::put;
+  CHECK(has(ways(o, 1 << 20), "the sender writes it"));
+}
+
 TEST_CASE("each transport has an eager limit of its own, unless the options name one") {
   options shm, tcp;
   tcp.transports = {"self", "tcp"};
