@@ -49,6 +49,7 @@ bool rendezvous_receiver::get(inbound_message& m) noexcept {
   m.read_id = reads_.insert(m);
   if (m.read_id != 0) {
     const remote_address from = m.at.after(m.arrived);
+    const runtime::engine::long_step copying(services_->engine);
     answer = connection_->link()->get(m.into, from, wanted - m.arrived, m.read_id);
     if (runtime::call_tree* const tree = services_->engine.trace().tree()) [[unlikely]]
       tree->note(answer == post::posted ? "copy begins" : "copy in one step, or none",

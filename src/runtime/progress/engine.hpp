@@ -196,6 +196,26 @@ class engine final : public own_services,
   doorbell& own_doorbell() noexcept override { return core_.bell; }
   second_queue_reader* completion_thread() noexcept override;
 
+  /// For a scope around a copy that may take microseconds. In a call of the application, peers
+  /// would take the caller for one that computes, and ring for its progress thread: that thread
+  /// would take a core, and then wait for the progress lock. A peer that has to be rung for rings
+  /// once more when the scope has ended (docs/threading.md).
+  class long_step {
+   public:
+    explicit long_step(engine& e) noexcept
+        : bell_(!e.in_pass() && e.core_.bell.is_computing() ? &e.core_.bell : nullptr) {
+      if (bell_) bell_->disarm_computing();
+    }
+    ~long_step() {
+      if (bell_) bell_->arm_computing(false);
+    }
+    long_step(const long_step&) = delete;
+    long_step& operator=(const long_step&) = delete;
+
+   private:
+    doorbell* const bell_;  // null: peers know already that the caller does not compute
+  };
+
   /// Whether the thread inside run(), or that of an external loop, sleeps, or polls once more
   /// before it does.
   bool caller_sleeps_now() const noexcept { return core_.caller.is_asleep(); }

@@ -91,6 +91,35 @@ TEST_CASE("engine: a second operation of a computing phase can be rung for, too"
   e.end(second);
 }
 
+TEST_CASE("engine: a peer rings for no caller that copies in a call, and once more after it") {
+  engine e(progress_mode::dedicated, {}, "epoll");
+  remote_doorbell peer(duplicate(e.own_doorbell().page_fd()), e.own_doorbell().to_peers());
+  chore outstanding([] {});
+  {
+    const engine::holder hold(e);
+    e.pending(outstanding);  // no thread is inside run(): the application computes
+  }
+  CHECK(peer.ring_if_computing());
+  CHECK_FALSE(peer.ring_if_computing());
+  {
+    const engine::holder hold(e);
+    const engine::long_step copying(e);
+    CHECK_FALSE(peer.computing());
+    CHECK_FALSE(peer.ring_if_computing());
+  }
+  CHECK(peer.ring_if_computing());
+  const engine::holder hold(e);
+  e.end(outstanding);
+}
+
+TEST_CASE("engine: a caller that does not compute does not after a copy either") {
+  engine e(progress_mode::dedicated, {}, "epoll");
+  const remote_doorbell peer(duplicate(e.own_doorbell().page_fd()), e.own_doorbell().to_peers());
+  const engine::holder hold(e);
+  { const engine::long_step copying(e); }
+  CHECK_FALSE(peer.computing());
+}
+
 TEST_CASE("doorbell: peers see whether an external loop goes on where an operation has ended") {
   for (const auto mode : {progress_mode::dedicated, progress_mode::polling}) {
     engine e(mode, {}, "epoll");
