@@ -9,8 +9,9 @@
 #include <string>
 #include <utility>
 
+#include <weft/rdma_channel.hpp>
+
 #include "support/pattern.hpp"
-#include "transports/verbs/ladder/pipe.hpp"
 
 namespace weft::bench::ladder_command {
 
@@ -70,16 +71,12 @@ class way_on_heap : public way {
   heap_buffers out_, in_;
 };
 
-/// A pipe of the RDMA channel over the first device. Throws std::runtime_error without one.
-std::unique_ptr<way> by_pipe(std::string name, const transports::verbs::ladder::settings& s,
-                             const room& each);
+/// An RDMA channel. Throws weft::error where there is none over that transport.
+std::unique_ptr<way> by_channel(std::string name, const rdma_channel::settings& s,
+                                const room& each);
 
-/// The first device without a pipe, "raw": one write for a message, to memory where the other side
-/// polls the last bytes. Throws std::runtime_error without a device.
-std::unique_ptr<way> by_writes(const room& each);
-
-/// The channel on plain shared memory: the processes copy, and no device is needed.
-/// \param chunk 0: the head is written once for all that fits
-std::unique_ptr<way> by_memory(std::string name, std::size_t chunk, const room& each);
+/// Without a channel, "raw": one write for a message, to memory where the other side polls the last
+/// bytes. By the first device, or over shm by the processor. Throws std::runtime_error without one.
+std::unique_ptr<way> by_writes(const std::string& transport, const room& each);
 
 }  // namespace weft::bench::ladder_command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder of the RDMA channel: latency and bandwidth of a pipe of each rung, and of bare writes
-// between registered memory, in turns in the same two processes. Or the same channel on plain
-// shared memory.
+// The ladder of the RDMA channel: latency and bandwidth of a channel of each rung, and of bare
+// writes, in turns in the same two processes. By a device between registered memory, or over shared
+// memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,7 @@
 namespace weft::bench::ladder_command {
 namespace {
 
-namespace ladder = transports::verbs::ladder;
-using ladder::rung;
+using rung = rdma_channel::rung;
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
 
@@ -54,32 +53,23 @@ struct contestants {
       below.push_back(on);
     };
     const room each = wanted.of_each_way();
-    const std::size_t usual = ladder::settings{}.chunk;
+    const std::size_t usual = rdma_channel::settings{}.chunk;
     // The usual chunk is measured among the rungs.
     std::vector<std::size_t> chunks = wanted.chunks;
     std::erase(chunks, usual);
-    if (wanted.chosen.transport == "shm") {
-      const auto channel = [&](const char* name, std::size_t chunk) {
-        return by_memory(name, chunk, each);
-      };
-      add(channel("basic", 0), 0);
-      add(channel("pipelined", usual), 0);
-      rungs = all.size();
-      for (const std::size_t chunk : chunks) add(channel("pipelined", chunk), all.size());
-      return;
-    }
-    const auto pipe = [&](const char* name, rung step, std::size_t chunk) {
-      return by_pipe(name, {.step = step, .chunk = chunk}, each);
+    const auto channel = [&](const char* name, rung step, std::size_t chunk) {
+      return by_channel(name, {.transport = wanted.chosen.transport, .step = step, .chunk = chunk},
+                        each);
     };
-    add(by_writes(each), 0);
-    add(pipe("basic", rung::basic, usual), 1);
-    add(pipe("piggyback", rung::piggyback, usual), 1);
-    add(pipe("pipelined", rung::pipelined, usual), 2);
-    add(pipe("zero-copy, read", rung::read, usual), 3);
-    add(pipe("zero-copy, written", rung::written, usual), 3);
+    add(by_writes(wanted.chosen.transport, each), 0);
+    add(channel("basic", rung::basic, usual), 1);
+    add(channel("piggyback", rung::piggyback, usual), 1);
+    add(channel("pipelined", rung::pipelined, usual), 2);
+    add(channel("zero-copy, read", rung::read, usual), 3);
+    add(channel("zero-copy, written", rung::written, usual), 3);
     rungs = all.size();
     for (const std::size_t chunk : chunks)
-      add(pipe("pipelined", rung::pipelined, chunk), all.size());
+      add(channel("pipelined", rung::pipelined, chunk), all.size());
   }
 
   void meet(pair_member& member) {
@@ -168,8 +158,7 @@ void act(pair_member& member, const request& wanted) {
       line["step"] = w.name();
       if (w.chunk() != 0) line["chunk"] = size_text(w.chunk());
       const std::size_t below = them.below[first + i];
-      if (first == 0 && wanted.chosen.transport != "shm")
-        line["of_raw"] = gain(samples[i], samples[0], one_way);
+      if (first == 0) line["of_raw"] = gain(samples[i], samples[0], one_way);
       if (below != first + i) line["gain"] = gain(samples[i], samples[below - first], one_way);
       out.add(line);
     }
@@ -205,7 +194,7 @@ void add(CLI::App& app) {
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
   sub->add_option("--transport", wanted->chosen.transport,
-                  "verbs: the rungs over a device; shm: the channel on plain shared memory")
+                  "verbs: over a device; shm: over memory of both processes")
       ->check(CLI::IsMember({"verbs", "shm"}));
   add_settings(*sub, wanted->chosen, {.transport = false, .progress = false});
   add_side_options(*sub, wanted->chosen);

@@ -58,7 +58,8 @@ set(api
   "objects: core"
   "io: core"
   "topics: core"
-  "qdma: core")
+  "qdma: core"
+  "channel:")
 set(bindings/ofi
   "objects: | endpoint"
   "endpoint: objects")

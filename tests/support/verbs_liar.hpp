@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of a ladder's pipe on a fake device, which writes arbitrary bytes anywhere.
+// The peer of an RDMA channel on a fake device, which writes arbitrary bytes anywhere.
 #pragma once
 
 #include <array>
@@ -10,16 +10,18 @@
 #include <span>
 
 #include "support/verbs_fabric.hpp"
-#include "transports/verbs/ladder/pipe.hpp"
-#include "transports/verbs/ladder/wire.hpp"
+#include "transports/verbs/channel/open.hpp"
+#include "transports/verbs/channel/wire.hpp"
 
 namespace weft::tests {
 
-class ladder_liar {
+namespace wire = transports::channel;
+
+class channel_liar {
  public:
   /// \param on     its device, which outlives it; takes all its writes inline from now on
   /// \param honest the pipe whose card it is given; opened on another device of the same fabric
-  ladder_liar(fake_device& on, const verbs::ladder::pipe& honest)
+  channel_liar(fake_device& on, const rdma_channel& honest)
       : queue_(on.make_queue_pair()),
         known_(
             on.enroll(memory_, 0,
@@ -30,11 +32,11 @@ class ladder_liar {
   }
 
   /// The honest pipe's card.
-  const verbs::ladder::card& card() const noexcept { return card_; }
+  const verbs::channel::card& card() const noexcept { return card_; }
 
   /// The card that the honest pipe is given.
   /// \param c the content except queue pair and memory, which are those of this side
-  verbs::ladder::card own_address(verbs::ladder::card c) const noexcept {
+  verbs::channel::card own_address(verbs::channel::card c) const noexcept {
     c.at.queue_pair = queue_->number();
     c.key = known_->remote_key();
     return c;
@@ -60,18 +62,18 @@ class ladder_liar {
     return write(at, std::as_bytes(std::span(&what, 1)));
   }
 
-  /// \param word_at an offset in ladder::words
+  /// \param word_at an offset in wire::words
   bool say(std::size_t word_at, std::uint64_t value) {
-    return write_one(card_.ring + word_at, verbs::ladder::word{value, ~value});
+    return write_one(card_.chosen.ring + word_at, wire::word{value, ~value});
   }
 
   /// Ends the chunk of that number in the ring.
-  bool chunk(std::size_t number, const verbs::ladder::trailer& t) {
-    return write_one((number + 1) * card_.chunk - sizeof t, t);
+  bool chunk(std::size_t number, const wire::trailer& t) {
+    return write_one((number + 1) * card_.chosen.chunk - sizeof t, t);
   }
 
  private:
-  verbs::ladder::card card_{};
+  verbs::channel::card card_{};
   std::unique_ptr<verbs::queue_pair> queue_;
   alignas(4096) std::array<std::byte, 8192> memory_{};  // the honest pipe writes there; unread
   std::unique_ptr<verbs::registration> known_;
