@@ -76,10 +76,11 @@ struct world {
     if (!at) return;
     const auto size = with.get<std::uint16_t>() % (slot_bytes + 2);
     const auto bytes = with.bytes(with.get<std::uint8_t>());
-    if (!bytes.empty())
-      std::memcpy(
-          w.room(*at, size), bytes.data(),
-          std::min<std::size_t>(bytes.size(), size <= head_bytes ? head_bytes : slot_bytes));
+    // A longer frame has its header in the first line, and its payload in the body.
+    const auto head = bytes.first(std::min<std::size_t>(bytes.size(), head_bytes));
+    if (!head.empty()) std::memcpy(w.first_line(*at), head.data(), head.size());
+    if (size > head_bytes && !bytes.empty())
+      std::memcpy(w.room(*at, size), bytes.data(), bytes.size());
     w.publish(*at, size);
   }
 

@@ -68,7 +68,7 @@ post queue_link::send_contiguous(frame_header header, const frame_extension* ext
   const auto at = writer_->claim();
   if (!at) [[unlikely]]
     return no_room(staged_);
-  std::byte* const to = writer_->room(*at, 0);
+  std::byte* const to = writer_->first_line(*at);
   std::memcpy(to, &header, sizeof header);
   if (extension) std::memcpy(to + sizeof header, extension, sizeof *extension);
   runtime::small_copy(to + before, data, header.size);
@@ -101,10 +101,11 @@ post queue_link::send_frame(const frame_header& header, const frame_extension* e
   if (!at) [[unlikely]]
     return no_room(place.end);
   const std::size_t size = in_slot ? before + header.size : before;
-  std::byte* const to = writer_->room(*at, size);
+  std::byte* const to = writer_->first_line(*at);
   std::memcpy(to, &header, sizeof header);
   if (extension) std::memcpy(to + sizeof header, extension, extension_size(header));
-  if (in_slot && header.size != 0) copy(to + before, header.size);
+  if (in_slot && header.size != 0)
+    copy(size <= head_bytes ? to + before : writer_->room(*at, size), header.size);
   publish(*at, size);
   staged_ = place.end;
   return post::done;

@@ -70,22 +70,24 @@ std::string pair::take_answer(wireup_message answer) {
   return {};
 }
 
-bool pair::deliver(std::span<const std::byte> message) noexcept {
+bool pair::deliver(const queue_reader::view& message) noexcept {
   frame_header header;
-  if (message.size() < sizeof header) return false;
-  std::memcpy(&header, message.data(), sizeof header);
+  const std::size_t size = message.bytes.size();
+  if (size < sizeof header) return false;
+  std::memcpy(&header, message.first_line, sizeof header);
   // The sender could change it during the check: use the copy, which it cannot change.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::size_t before = sizeof header + extension_size(header);
-  if (before == sizeof header && message.size() == before + header.size) [[likely]]
-    return frame_sink_.on_frame(header, nullptr, message.data() + before);
-  if (message.size() < before) return false;
+  static_assert(sizeof header + sizeof(frame_extension) <= head_bytes);
+  const std::byte* const payload = message.bytes.data() + (size <= head_bytes ? before : 0);
+  if (before == sizeof header && size == before + header.size) [[likely]]
+    return frame_sink_.on_frame(header, nullptr, payload);
+  if (size < before) return false;
   frame_extension x;
-  std::memcpy(&x, message.data() + sizeof header, extension_size(header));
+  std::memcpy(&x, message.first_line + sizeof header, extension_size(header));
   const frame_extension* const extension = extension_of(header, x);
-  if (message.size() == before + header.size)
-    return frame_sink_.on_frame(header, extension, message.data() + before);
-  if (message.size() != before || header.size > max_payload) return false;
+  if (size == before + header.size) return frame_sink_.on_frame(header, extension, payload);
+  if (size != before || header.size > max_payload) return false;
   const stage_place place = stage_place::after(read_, header.size);
   read_ = place.end;
   const auto* const stage = static_cast<const std::byte*>(stage_.get());

@@ -29,7 +29,7 @@ class pair {
 
   /// Hands a frame of the peer to its frame sink. Other processes can still write to its bytes.
   /// \return false: it makes no sense
-  bool deliver(std::span<const std::byte> message) noexcept;
+  bool deliver(const queue_reader::view& message) noexcept;
 
   /// Staged bytes that were read and that the peer was not told of.
   std::uint64_t unpublished() const noexcept { return read_ - published_; }

@@ -62,7 +62,7 @@ std::optional<queue_reader::view> queue_reader::view_at(std::uint64_t p) noexcep
     pass(p);
     return {};
   }
-  return view{from, {size <= head_bytes ? s.body : queue_.bodies[p % slot_count], size}};
+  return view{from, {size <= head_bytes ? s.body : queue_.bodies[p % slot_count], size}, s.body};
 }
 
 /// As peek, where slots are withheld or were read out of their turn. Late messages come first:

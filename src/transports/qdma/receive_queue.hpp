@@ -47,6 +47,11 @@ class queue_writer {
     return size <= head_bytes ? queue_.heads[position % slot_count].body
                               : queue_.bodies[position % slot_count];
   }
+  /// The bytes of that slot's first line, head_bytes of them. A frame has its header there also
+  /// when its payload needs the body, so that the first line crosses with something in it.
+  std::byte* first_line(std::uint64_t position) noexcept {
+    return queue_.heads[position % slot_count].body;
+  }
 
   /// Hands a taken and filled slot to the owner.
   void publish(std::uint64_t position, std::size_t size) noexcept {
@@ -121,6 +126,7 @@ class queue_reader {
   struct view {
     vpid from;
     std::span<const std::byte> bytes;  ///< other processes can write there: copy before use
+    const std::byte* first_line;       ///< the same place, or that of a longer frame's header
   };
   /// The oldest message.
   std::optional<view> peek() noexcept {

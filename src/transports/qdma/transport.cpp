@@ -91,9 +91,8 @@ void qdma_transport::forget(frame_sink& from) noexcept {
   if (p.outgoing()) ends_.tell_all_of(*p.outgoing());
   if (p.sender() != 0) {
     // What the peer wrote before it died is still delivered.
-    reader_.take_all_of(p.sender(), [&p](const queue_reader::view& v) {
-      p.broken = p.broken || !p.deliver(v.bytes);
-    });
+    reader_.take_all_of(
+        p.sender(), [&p](const queue_reader::view& v) { p.broken = p.broken || !p.deliver(v); });
     dismiss(p.sender());
     drop(staged_, &p);
     p.lose_incoming();
@@ -117,7 +116,7 @@ std::string qdma_transport::describe(const frame_sink& peer) const {
 }
 
 /// \return false: the pair is not read any more, and its frame sink must be told
-bool qdma_transport::deliver(pair& p, std::span<const std::byte> message) noexcept {
+bool qdma_transport::deliver(pair& p, const queue_reader::view& message) noexcept {
   if (p.broken) return true;
   p.broken = !p.deliver(message);
   if (p.unpublished() != 0) {
@@ -139,7 +138,7 @@ unsigned qdma_transport::take_frames() noexcept {
     if (!message) break;
     pair* const from = senders_.find(message->from);
     // Messages of a sender that was never admitted, or was dismissed, are dropped.
-    const bool good = !from || deliver(*from, message->bytes);
+    const bool good = !from || deliver(*from, *message);
     reader_.pop();
     if (!ends_.empty()) [[unlikely]]
       ends_.seen(reader_.head());

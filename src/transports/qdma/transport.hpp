@@ -63,7 +63,7 @@ class qdma_transport final : public pollable, public transport {
  private:
   pair& pair_of(frame_sink& peer, const counterpart& who);
   unsigned take_frames() noexcept;
-  bool deliver(pair& p, std::span<const std::byte> message) noexcept;
+  bool deliver(pair& p, const queue_reader::view& message) noexcept;
   void publish() noexcept;
   void notify_writable() noexcept;
   void retire_held() noexcept;

@@ -190,7 +190,7 @@ inline constexpr std::uint32_t offer_magic = 0x6b6c6471;  // "qdlk"
 // --- introductions -----------------------------------------------------------------------------
 
 inline constexpr std::uint32_t card_magic = 0x64636471;  // "qdcd"
-inline constexpr std::uint32_t card_version = 2;
+inline constexpr std::uint32_t card_version = 3;
 
 /// What a context tells about itself. With it come descriptors: for a device, the table first; its
 /// shared segment, its region directory, its arena, its doorbell page.
