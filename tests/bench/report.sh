@@ -22,22 +22,31 @@ grep -q 'no line has halfrtt as a number; the keys with numbers are: half_rtt_us
 grep -q 'there is no experiment exmaple; there are: example' wrong
 
 # A command that does not exist is a note in the page.
-report --papers papers --only example/no-command --out failed
+report --papers papers --only example/no-command --out failed --busy
 grep -q 'cannot start weft-no-such-program' failed/report.html
-report --papers papers --only example/no-command --out failed --keep
+report --papers papers --only example/no-command --out failed --keep --busy
+
+# A busy machine is refused, with the cause and the cure; what is measured all the same says so.
+spinners=()
+for _ in $(seq "$(nproc)"); do sh -c 'while :; do :; done' & spinners+=($!); done
+! weft-report --papers papers --only example/no-command --out busy 2> wrong || { kill "${spinners[@]}"; exit 1; }
+report --papers papers --only example/no-command --out busy --busy
+kill "${spinners[@]}"
+grep -q 'the machine is busy: other processes use .* of .* cores, most of it .*--busy' wrong
+grep -q 'The machine was busy when the measurements began' busy/report.html
 
 # A misspelt key is refused, with its place.
 mkdir -p misspelt
-sed 's/"claims": \[\]/"clams": []/' papers/example.json > misspelt/example.json
+sed 's/"no_claim": "The paper/"no_clam": "The paper/' papers/example.json > misspelt/example.json
 ! weft-report --papers misspelt --list 2> wrong || exit 1
-grep -q 'misspelt/example.json: experiments.1. (example-ways): there can be no key "clams"; is it "claims"?' wrong
+grep -q 'misspelt/example.json: experiments.1. (example-ways): there can be no key "no_clam"; is it "no_claim"?' wrong
 
 # A guest that hangs is ended, and the page says so, also when it is drawn again.
 if ! compgen -G '/dev/infiniband/uverbs*' > /dev/null; then
   mkdir -p guest
   sed 's/"weft-no-such-program"\],/&  "guest": true, "timeout_seconds": 0,/' papers/example.json > guest/example.json
   echo 'exec sleep 100' > hanging.sh
-  report --papers guest --only example/no-command --guest hanging.sh --guest-seconds 0.1 --out hung
+  report --papers guest --only example/no-command --guest hanging.sh --guest-seconds 0.1 --out hung --busy
   report --papers guest --only example/no-command --from hung
   grep -q 'Not measured: .*: the guest did not answer within 0.1 s' hung/report.html
 fi

@@ -24,19 +24,24 @@ struct mark {
 };
 
 mark mark_of(outcome is) {
+  const char* word = name_of(is);
   switch (is) {
-    case outcome::agrees:
-      return {"good", "✓ ", "agrees"};
-    case outcome::differs:
-      return {"bad", "✗ ", "does not agree"};
+    case outcome::holds:
+      return {"good", "✓ ", word};
+    case outcome::fails:
+      return {"bad", "✗ ", word};
+    case outcome::undecided:
+      return {"none", "~ ", word};
     case outcome::not_measured:
       break;
   }
-  return {"none", "", "not measured"};
+  return {"none", "", word};
 }
 
 std::string claims_of(const result& what) {
-  if (what.what->claims.empty()) return {};
+  if (what.what->claims.empty())
+    return fmt::format("<p class=\"small\"><span class=\"soft\">No claim:</span> {}</p>\n",
+                       prose(what.what->no_claim));
   std::string html = "<ul class=\"claims\">\n";
   for (std::size_t i = 0; i != what.what->claims.size(); ++i) {
     const claim& one = what.what->claims[i];
@@ -49,6 +54,10 @@ std::string claims_of(const result& what) {
     if (!one.paper.empty()) figures.push_back("paper: " + prose(one.paper));
     if (!figures.empty())
       html += fmt::format("<span class=\"figures\">{}</span>", fmt::join(figures, " · "));
+    if (made.is == outcome::fails)
+      html +=
+          fmt::format("<span class=\"figures\" data-cause=\"{0}\">cause: <b>{0}</b>{1}{2}</span>",
+                      name_of(made.cause), made.why.empty() ? "" : ". ", prose(made.why));
     html += "</li>\n";
   }
   return html + "</ul>\n";
@@ -108,8 +117,8 @@ std::string commands_of(const result& what, const records& measured) {
                           one.lines.empty() ? "no result" : "a part of its results",
                           escaped(one.problem));
     else
-      html += fmt::format("<p class=\"small soft\">It took {} and printed {} lines.</p>\n",
-                          duration_text(one.seconds), one.lines.size());
+      html += fmt::format("<p class=\"small soft\">It took {}{}.</p>\n", duration_text(one.seconds),
+                          one.runs > 1 ? fmt::format(" in {} runs", one.runs) : "");
   }
   return html.empty() ? html : "<details><summary>Repeat it</summary>\n" + html + "</details>\n";
 }

@@ -28,15 +28,57 @@ double number(const json& line, const std::string& key) {
   return found != line.end() && found->is_number() ? found->get<double>() : plot::no_value;
 }
 
-/// Several lines at one x become their medians.
-value merged(const std::vector<value>& same) {
-  const auto middle = [&](double value::*part) {
+/// The medians of several lines at one place.
+run_value merged(const std::vector<run_value>& same) {
+  const auto middle = [&](double run_value::*part) {
     std::vector<double> all;
-    for (const value& one : same)
+    for (const run_value& one : same)
       if (plot::has_place(one.*part, plot::scale_kind::linear)) all.push_back(one.*part);
     return all.empty() ? plot::no_value : median(all);
   };
-  return {same.front().x, middle(&value::y), middle(&value::low), middle(&value::high)};
+  return {same.front().run, middle(&run_value::y), middle(&run_value::low),
+          middle(&run_value::high)};
+}
+
+/// The lines of one place.
+struct place_lines {
+  json x;
+  std::vector<run_value> lines;
+};
+
+/// Those of each run become their medians, and these the value.
+value value_of(const place_lines& from) {
+  std::map<int, std::vector<run_value>> by_run;
+  for (const run_value& one : from.lines) by_run[one.run].push_back(one);
+  value result{.x = from.x};
+  for (const auto& [run, same] : by_run) result.runs.push_back(merged(same));
+  const run_value all = merged(result.runs);
+  result.y = all.y;
+  result.low = all.low;
+  result.high = all.high;
+  return result;
+}
+
+/// Fewer samples have no spread that says anything.
+constexpr std::size_t least_samples = 3;
+
+/// The spread that a line has: by its keys, or by the values of all its rounds.
+void add_spread(run_value& to, const measured_series& what, const json& line) {
+  if (what.spread) {
+    if (number(line, "samples") < static_cast<double>(least_samples)) return;
+    to.low = number(line, (*what.spread)[0]) * what.factor;
+    to.high = number(line, (*what.spread)[1]) * what.factor;
+    return;
+  }
+  const auto rounds = line.find("rounds");
+  if (rounds == line.end() || line.value("metric", "") != what.y || !rounds->is_array()) return;
+  std::vector<double> all;
+  for (const json& one : *rounds)
+    if (one.is_number()) all.push_back(one.get<double>());
+  if (all.size() < least_samples) return;
+  const summary spread = summarise(all);
+  to.low = spread.p10 * what.factor;
+  to.high = spread.p90 * what.factor;
 }
 
 /// Why a program of `select` took no part, if a line says so.
@@ -44,7 +86,7 @@ std::string left_out(const record& from, const json& select) {
   for (const json& line : from.lines)
     if (line.contains("left_out") && line.contains("reason") && select.contains("contestant") &&
         line.value("contestant", json()) == select["contestant"])
-      return " It was left out: " + line["reason"].dump();
+      return line["reason"].is_string() ? line["reason"].get<std::string>() : line["reason"].dump();
   return {};
 }
 
@@ -72,9 +114,22 @@ std::string keys_of(const std::vector<json>& lines) {
   return fmt::format("{}", fmt::join(keys, ", "));
 }
 
+/// Why there is no value at all.
+std::string missing(const measured_series& what, const record& from, std::size_t selected) {
+  if (selected > 0)
+    return fmt::format("{}: the lines of {} with {} have no {} and {}; their keys are: {}.",
+                       what.name, what.command, in_words(what.select), what.x.dump(), what.y,
+                       keys_of(from.lines));
+  if (const auto reason = left_out(from, what.select); !reason.empty())
+    return fmt::format("{}: left out, since {}", what.name, reason);
+  if (!what.absent.empty()) return fmt::format("{}: left out, since {}.", what.name, what.absent);
+  return fmt::format("{}: {} has measured nothing with {}.", what.name, what.command,
+                     in_words(what.select));
+}
+
 std::vector<value> select(const measured_series& what, const record& from,
                           std::vector<std::string>& notes) {
-  std::vector<std::vector<value>> places;
+  std::vector<place_lines> places;
   std::size_t most = 0, selected = 0;
   for (const json& line : from.lines) {
     if (!matches(line, what.select)) continue;
@@ -83,31 +138,24 @@ std::vector<value> select(const measured_series& what, const record& from,
         what.x.is_object() ? what.x["value"] : line.value(what.x.get<std::string>(), json());
     const double y = number(line, what.y) * what.factor;
     if (x.is_null() || !plot::has_place(y, plot::scale_kind::linear)) continue;
-    value one{.x = x, .y = y};
-    if (what.spread) {
-      one.low = number(line, (*what.spread)[0]) * what.factor;
-      one.high = number(line, (*what.spread)[1]) * what.factor;
-    }
+    run_value one{.run = line.value("run", 1), .y = y};
+    add_spread(one, what, line);
     auto place = std::find_if(places.begin(), places.end(),
-                              [&](const auto& same) { return same.front().x == x; });
-    if (place == places.end()) place = places.insert(places.end(), std::vector<value>{});
-    place->push_back(one);
-    most = std::max(most, place->size());
+                              [&](const place_lines& same) { return same.x == x; });
+    if (place == places.end())
+      place = places.insert(places.end(), place_lines{.x = x, .lines = {}});
+    auto& lines = place->lines;
+    lines.push_back(one);
+    const auto of_run = std::count_if(lines.begin(), lines.end(),
+                                      [&](const run_value& other) { return other.run == one.run; });
+    most = std::max(most, static_cast<std::size_t>(of_run));
   }
-  if (places.empty())
-    notes.push_back(
-        selected == 0
-            ? fmt::format("{}: {} printed {} lines, none of them with {}.{}", what.name,
-                          what.command, from.lines.size(), in_words(what.select),
-                          left_out(from, what.select))
-            : fmt::format("{}: the {} lines of {} with {} have no {} and {}; their keys are: {}.",
-                          what.name, selected, what.command, in_words(what.select), what.x.dump(),
-                          what.y, keys_of(from.lines)));
+  if (places.empty()) notes.push_back(missing(what, from, selected));
   if (most > 1)
     notes.push_back(
         fmt::format("{}: up to {} lines for one place; medians are shown.", what.name, most));
   std::vector<value> result;
-  for (const auto& same : places) result.push_back(merged(same));
+  for (const place_lines& one : places) result.push_back(value_of(one));
   if (std::all_of(result.begin(), result.end(), [](const value& one) { return one.x.is_number(); }))
     std::stable_sort(result.begin(), result.end(),
                      [](const value& a, const value& b) { return a.x < b.x; });
@@ -127,13 +175,20 @@ std::optional<value> find(const std::vector<value>& in, const json& x) {
   return found == in.end() ? std::nullopt : std::optional<value>(*found);
 }
 
-/// Each value as a multiple of the base's at the same x; those without one are gone.
+/// Each value as a multiple of the base's at the same x, run by run; those without one are gone.
 std::vector<value> relative(const std::vector<value>& values, const std::vector<value>& base) {
   std::vector<value> result;
   for (const value& one : values) {
     const auto unit = find(base, one.x);
     if (!unit || !(unit->y > 0)) continue;
-    result.push_back({one.x, one.y / unit->y, one.low / unit->y, one.high / unit->y});
+    result.push_back({one.x, one.y / unit->y, one.low / unit->y, one.high / unit->y, {}});
+    for (const run_value& run : one.runs) {
+      const auto same = std::find_if(unit->runs.begin(), unit->runs.end(),
+                                     [&](const run_value& other) { return other.run == run.run; });
+      if (same != unit->runs.end() && same->y > 0)
+        result.back().runs.push_back(
+            {run.run, run.y / same->y, run.low / same->y, run.high / same->y});
+    }
   }
   return result;
 }
