@@ -127,15 +127,19 @@ std::string commands_of(const result& what, const records& measured) {
 
 std::string values_table(const result& what) {
   const experiment& of = *what.what;
+  // The paper's first: on a phone the rest is scrolled to.
+  std::vector<figure_series> columns = what.shown.all;
+  std::stable_partition(columns.begin(), columns.end(),
+                        [](const figure_series& one) { return one.quoted; });
   std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">";
   html += escaped(of.x.label) + "</th>";
-  for (const auto& one : what.shown.all)
+  for (const auto& one : columns)
     html += fmt::format("<th scope=\"col\">{}</th>", escaped(one.name));
   html += "</tr></thead>\n<tbody>\n";
   const std::string unit = shown_unit(of);
   for (const json& x : places_of(what.shown)) {
     html += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(place_text(x, of.x.unit)));
-    for (const auto& one : what.shown.all) {
+    for (const auto& one : columns) {
       const auto found = std::find_if(one.points.begin(), one.points.end(),
                                       [&](const value& at) { return at.x == x; });
       if (found == one.points.end()) {
