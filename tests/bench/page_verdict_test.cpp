@@ -118,6 +118,17 @@ TEST_CASE("a control says where the cause of a failure is", "[report]") {
   CHECK(judge(what, with({2}), "µs").why == "");
 }
 
+TEST_CASE("without a control the sides of a claim may say its cause", "[report]") {
+  figure in{.all = {made_series("left", {2}), made_series("right", {1})}, .notes = {}};
+  const claim what = compares("left", relation::below, "right");
+  in.all[1].role = series_role::peer;
+  CHECK(judge(what, in, "µs").cause == cause_place::weft);
+  in.all[0].role = series_role::raw;
+  CHECK(judge(what, in, "µs").cause == cause_place::machine);
+  in.all[1].role = series_role::weft;
+  CHECK(judge(what, in, "µs").cause == cause_place::unknown);
+}
+
 TEST_CASE("the commands of claims run twice, those of open claims more often", "[report]") {
   const std::vector<paper> papers{read_paper(weft::tests::example_paper())};
   auto measured = weft::tests::example_records();

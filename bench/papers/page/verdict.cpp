@@ -113,6 +113,29 @@ std::string in_sentence(const control_of_claim& what, const decision& made) {
   return fmt::format("{} ({})", what.text, made.here.empty() ? "not measured" : made.here);
 }
 
+/// The role of a side; none of a number or of the paper's values.
+std::optional<series_role> role_of(const side_of_claim& what, const figure& in) {
+  for (const figure_series& one : in.all)
+    if (!what.number && one.name == what.series && !one.quoted) return one.role;
+  return std::nullopt;
+}
+
+/// What the sides alone say: weft has no part in bare ones, and what another library does on this
+/// machine weft could do, too.
+void blame_by_sides(const claim& what, const figure& in, verdict& result) {
+  const auto left = role_of(what.left, in), right = role_of(what.right, in);
+  const auto is = [](const auto& side, series_role role) { return side && *side == role; };
+  const auto has = [&](series_role role) { return is(left, role) || is(right, role); };
+  if (!left && !right) return;
+  if (!has(series_role::weft)) {
+    result.cause = cause_place::machine;
+    result.why = "Weft has no part in it.";
+  } else if (has(series_role::peer)) {
+    result.cause = cause_place::weft;
+    result.why = "Another library runs beside it on the same machine.";
+  }
+}
+
 /// Finds the cause of a claim that fails.
 void blame(const claim& what, const figure& in, const std::string& unit, verdict& result) {
   if (what.control) {
@@ -131,7 +154,10 @@ void blame(const claim& what, const figure& in, const std::string& unit, verdict
     result.open = made.is == outcome::undecided;
     result.why = "Its control is not decided: " + in_sentence(control, made) + '.';
   }
-  if (what.cause == cause_place::unknown) return;
+  if (what.cause == cause_place::unknown) {
+    if (!what.control) blame_by_sides(what, in, result);
+    return;
+  }
   result.cause = what.cause;
   result.why += (result.why.empty() ? "" : " ") + what.why;
 }

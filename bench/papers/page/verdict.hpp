@@ -28,7 +28,8 @@ struct verdict {
 /// there are enough runs of it.
 ///
 /// A claim that fails is given a cause: weft, if its control holds; the machine, if the control
-/// fails, too; else what the claim says. \param unit of both values, for `here`
+/// fails, too; else what the claim says. Without both the machine, if no side is weft's, and weft,
+/// if one side is another library. \param unit of both values, for `here`
 verdict judge(const claim& what, const figure& in, const std::string& unit);
 
 inline constexpr std::size_t enough_runs = 5;
