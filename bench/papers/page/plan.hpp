@@ -25,7 +25,7 @@ struct page_options {
   bool quick = false;
   bool keep = false;    ///< run only commands that have no good record
   bool busy = false;    ///< measure on a machine that others use
-  double minutes = 20;  ///< after that no command is run again to decide a claim
+  double minutes = 25;  ///< after that no command is run again to decide a claim
 };
 
 /// A command to run.
