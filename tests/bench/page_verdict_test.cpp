@@ -116,6 +116,9 @@ TEST_CASE("a control says where the cause of a failure is", "[report]") {
   CHECK_THAT(open.why, contains("Its control is not decided"));
   what.is = relation::above;
   CHECK(judge(what, with({2}), "µs").why == "");
+  what.right = what.left;
+  CHECK(judge(what, with({2}), "µs").is == outcome::undecided);
+  CHECK(judge(what, with({2}), "µs").why == "It measures something else.");
 }
 
 TEST_CASE("without a control the sides of a claim may say its cause", "[report]") {

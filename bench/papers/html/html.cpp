@@ -195,7 +195,7 @@ json verdicts_of(const std::vector<paper>& papers, const records& measured) {
                      {"claim", one.what->claims[i].text},
                      {"verdict", name_of(made.is)},
                      {"here", made.here}};
-        if (made.is == outcome::fails) {
+        if (made.is == outcome::fails || made.cause != cause_place::unknown) {
           next["cause"] = name_of(made.cause);
           next["why"] = made.why;
         }

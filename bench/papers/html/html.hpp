@@ -17,7 +17,7 @@ namespace weft::bench::page {
 std::string html_of(const std::vector<paper>& papers, const records& measured, const json& machine);
 
 /// Every claim with its verdict, for programs: a list of objects with "experiment", "claim",
-/// "verdict", "here", and of those that fail "cause" and "why".
+/// "verdict", "here", and of those that fail, or may, "cause" and "why".
 json verdicts_of(const std::vector<paper>& papers, const records& measured);
 
 /// How the claims of some experiments came out.

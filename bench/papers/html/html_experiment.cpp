@@ -54,10 +54,10 @@ std::string claims_of(const result& what) {
     if (!one.paper.empty()) figures.push_back("paper: " + prose(one.paper));
     if (!figures.empty())
       html += fmt::format("<span class=\"figures\">{}</span>", fmt::join(figures, " · "));
-    if (made.is == outcome::fails)
-      html +=
-          fmt::format("<span class=\"figures\" data-cause=\"{0}\">cause: <b>{0}</b>{1}{2}</span>",
-                      name_of(made.cause), made.why.empty() ? "" : ". ", prose(made.why));
+    if (made.is == outcome::fails || made.cause != cause_place::unknown)
+      html += fmt::format("<span class=\"figures\" data-cause=\"{0}\">{3}: <b>{0}</b>{1}{2}</span>",
+                          name_of(made.cause), made.why.empty() ? "" : ". ", prose(made.why),
+                          made.is == outcome::fails ? "cause" : "likely cause");
     html += "</li>\n";
   }
   return html + "</ul>\n";

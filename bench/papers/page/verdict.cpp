@@ -169,6 +169,10 @@ verdict judge(const claim& what, const figure& in, const std::string& unit) {
   verdict result{.is = made.is, .here = made.here, .cause = cause_place::unknown, .why = {}};
   result.open = made.is == outcome::undecided;
   if (made.is == outcome::fails) blame(what, in, unit, result);
+  if (made.is == outcome::undecided) {
+    result.cause = what.cause;
+    result.why = what.why;
+  }
   return result;
 }
 

@@ -16,7 +16,7 @@ struct verdict {
   outcome is = outcome::not_measured;
   std::string here;  ///< the values: "0.136 against 0.139 µs, 5 runs"
   cause_place cause = cause_place::unknown;
-  std::string why;    ///< of a claim that fails: its cause, in words
+  std::string why;    ///< of a claim that fails, or may: its cause, in words
   bool open = false;  ///< further runs may decide it, or its control
 };
 
@@ -29,7 +29,8 @@ struct verdict {
 ///
 /// A claim that fails is given a cause: weft, if its control holds; the machine, if the control
 /// fails, too; else what the claim says. Without both the machine, if no side is weft's, and weft,
-/// if one side is another library. \param unit of both values, for `here`
+/// if one side is another library. One that is undecided has the cause of its description. \param
+/// unit of both values, for `here`
 verdict judge(const claim& what, const figure& in, const std::string& unit);
 
 inline constexpr std::size_t enough_runs = 5;
