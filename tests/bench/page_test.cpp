@@ -34,6 +34,8 @@ TEST_CASE("a page has a picture with every series, a verdict for each claim, and
   CHECK_THAT(html, contains("no such machine"));
   CHECK_THAT(html, contains("here: 1 against 2 µs · paper: 1 against 2"));
   CHECK_THAT(html, contains("A &lt;paper&gt; &amp; more"));
+  // The paper's column first: on a phone the others are scrolled to.
+  CHECK_THAT(html, contains("message size</th><th scope=\"col\">paper: fast</th>"));
   CHECK(count_of("<script", html) == 0);
   CHECK(count_of("http", html) == count_of("http://www.w3.org/2000/svg", html));
 }

@@ -71,5 +71,10 @@ timeout -s KILL 60 chromium --headless=new --no-sandbox --disable-gpu --no-first
 ! grep -a CONSOLE page/log || exit 1
 found=$(grep -o 'data-found="[^"]*"' page/dom) || { cat page/log; echo "the page said nothing"; exit 1; }
 echo "$found"
+# On paper: the introduction with the contents, and a page for each of five experiments.
+timeout -s KILL 60 chromium --headless=new --no-sandbox --disable-gpu --no-first-run --user-data-dir="$profile" \
+  --print-to-pdf="$PWD/page/report.pdf" "file://$PWD/page/report.html" > page/log 2>&1 || { cat page/log; exit 1; }
+pages=$(grep -a -o '/Type /Page\b' page/report.pdf | wc -l)
+[ "$pages" = 6 ] || { echo "$pages pages on paper"; exit 1; }
 # Four pictures with all their series, and no fault.
 [ "$found" = 'data-found="charts 4, series 15 of 15, faults: "' ]
