@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 here=$(dirname "$0")
 
-rm -rf papers page
+rm -rf papers page runs ran short quick failed hung busy
 mkdir -p papers page/raw
 cp "$here/report/example.json" papers/
 cp "$here"/report/example.*.json* page/raw/
@@ -34,6 +34,22 @@ report --papers papers --only example/no-command --out busy --busy
 kill "${spinners[@]}"
 grep -q 'the machine is busy: other processes use .* of .* cores, most of it .*--busy' wrong
 grep -q 'The machine was busy when the measurements began' busy/report.html
+
+# A claim whose spreads overlap is decided by further runs, five of them; one that each run decides takes two.
+mkdir -p runs
+cp "$here/report/runs.json" runs/
+report --papers runs --out ran --busy
+grep -q '"runs": 2' ran/raw/runs.clear.run.json
+grep -q '"runs": 5' ran/raw/runs.close.run.json
+grep -q '"here": "1.8 against 2 µs, 5 runs"' ran/verdicts.json
+[ "$(grep -o '"verdict": "[^"]*"' ran/verdicts.json | paste -sd ' ')" = '"verdict": "fails" "verdict": "holds"' ]
+grep -q '"cause": "weft"' ran/verdicts.json
+# Without time for that it stays undecided, and a quick report runs once.
+report --papers runs --only runs/close --out short --busy --time-limit 0
+grep -q '"verdict": "undecided"' short/verdicts.json
+grep -q '1 is undecided' short/report.html
+report --papers runs --only runs/clear --out quick --busy --quick
+grep -q '"runs": 1' quick/raw/runs.clear.run.json
 
 # A misspelt key is refused, with its place.
 mkdir -p misspelt
