@@ -5,8 +5,8 @@
 #include <memory>
 #include <weft/build.hpp>
 
+#include "measure/run.hpp"
 #include "page/page.hpp"
-#include "page/run.hpp"
 #include "report.hpp"
 
 namespace weft::bench {

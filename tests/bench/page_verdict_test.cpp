@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a claim of a paper is decided, what a control says of its cause, and what is run once more.
-#include "page/load.hpp"
-#include "page/rounds.hpp"
+#include "measure/load.hpp"
+#include "measure/rounds.hpp"
 #include "page/verdict.hpp"
 #include "page_fixture.hpp"
 #include "support/catch.hpp"

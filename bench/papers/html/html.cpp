@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "page/load.hpp"
+#include "measure/load.hpp"
 #include "plot/text.hpp"
 
 namespace weft::bench::page {

@@ -9,7 +9,7 @@
 
 #include "html/html.hpp"
 #include "html/picture.hpp"
-#include "page/progress_line.hpp"
+#include "measure/progress_line.hpp"
 #include "plot/text.hpp"
 
 namespace weft::bench::page {

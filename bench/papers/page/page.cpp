@@ -6,11 +6,11 @@
 #include <stdexcept>
 
 #include "html/html.hpp"
+#include "measure/load.hpp"
+#include "measure/machine.hpp"
+#include "measure/progress_line.hpp"
+#include "measure/run.hpp"
 #include "output/table.hpp"
-#include "page/load.hpp"
-#include "page/machine.hpp"
-#include "page/progress_line.hpp"
-#include "page/run.hpp"
 
 namespace weft::bench::page {
 namespace {

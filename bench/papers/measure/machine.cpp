@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/machine.hpp"
+#include "measure/machine.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

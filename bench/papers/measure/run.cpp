@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/run.hpp"
+#include "measure/run.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "page/guest.hpp"
-#include "page/load.hpp"
-#include "page/progress_line.hpp"
-#include "page/rounds.hpp"
+#include "measure/guest.hpp"
+#include "measure/load.hpp"
+#include "measure/progress_line.hpp"
+#include "measure/rounds.hpp"
 
 namespace weft::bench::page {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/load.hpp"
+#include "measure/load.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>

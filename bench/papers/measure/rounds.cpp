@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/rounds.hpp"
+#include "measure/rounds.hpp"
 
 #include <algorithm>
 
