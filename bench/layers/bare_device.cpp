@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -48,6 +49,16 @@ bare_device::bare_device(std::size_t longest)
   card_.at.gid = here.gid;
   card_.key = known_->remote_key();
   for (unsigned i = 0; i != receives; ++i) post_receive();
+}
+
+void bare_device::enroll_anew(std::size_t size) {
+  device_->enroll(at(0, size), 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+}
+
+void bare_device::copy(std::size_t size) {
+  std::memcpy(at(2, size).data(), at(0, size).data(), size);
+  // Nothing reads the copy.
+  std::atomic_signal_fence(std::memory_order_acq_rel);
 }
 
 void bare_device::meet(std::span<const std::byte> card) {

@@ -40,6 +40,12 @@ class bare_device {
   void post(device_work how, std::size_t size);
   /// Waits until all posted work is done: written and sent messages have arrived at the device.
   void finish();
+  /// Makes the memory of a message known to the device and unknown again, as a transfer out of
+  /// memory whose registration is not kept has to.
+  void enroll_anew(std::size_t size);
+  /// Copies a message within this process.
+  void copy(std::size_t size);
+
   /// Waits for one message of the other side: not for `read` and `write`.
   void receive();
 

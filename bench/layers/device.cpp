@@ -96,6 +96,26 @@ double measure_one(place_of_work& p, device_work how, bool by_one, plan loops) {
   return batches.empty() ? 0 : median(std::move(batches));
 }
 
+struct memory_work {
+  const char* name;
+  void (bare_device::*run)(std::size_t size);
+};
+
+/// One side alone, without a message.
+constexpr memory_work of_memory[] = {{"register", &bare_device::enroll_anew},
+                                     {"copy", &bare_device::copy}};
+
+/// \return microseconds of one, the median of the batches
+double measure_memory(bare_device& end, const memory_work& what, std::size_t size, plan loops) {
+  std::vector<double> batches;
+  for (std::size_t i = 0; i != loops.batches; ++i) {
+    const auto start = now_ns();
+    for (std::size_t k = 0; k != loops.per_batch; ++k) (end.*what.run)(size);
+    batches.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
+  }
+  return median(std::move(batches));
+}
+
 void act(pair_member& member, const request& wanted) {
   bare_device end(*std::max_element(wanted.sizes.begin(), wanted.sizes.end()));
   end.meet(member.exchange(end.card()));
@@ -141,6 +161,20 @@ void act(pair_member& member, const request& wanted) {
       out.add(line);
     }
   };
+  const auto measure_own_memory = [&](std::size_t size) {
+    if (!tells) return;
+    const plan loops = plan{.warm_up = 0, .batches = 5, .per_batch = 20}.scaled(wanted.effort);
+    for (const memory_work& what : of_memory) {
+      std::vector<double> samples;
+      for (int round = 0; round != wanted.rounds; ++round)
+        samples.push_back(measure_memory(end, what, size, loops));
+      auto line = make_line(head_of("device", wanted.chosen, size), us_per_call, samples);
+      line["work"] = what.name;
+      out.add(line);
+    }
+  };
+  for (const std::size_t size : wanted.sizes) measure_own_memory(size);
+  member.barrier();
   for (const std::size_t size : wanted.sizes) measure(one_sided, size, wanted.window, mb_s);
   for (const std::size_t size : wanted.sizes) measure(one_sided, size, 1, us_per_call);
   for (const std::size_t size : wanted.sizes) measure(announced, size, 1, half_rtt_us);

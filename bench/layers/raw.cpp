@@ -95,7 +95,8 @@ void add(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>{
           std::string(cache_line), std::string(slot_rate), std::string(pipelined_copy),
-          std::string(cma), std::string(direct_copy), std::string(tcp_socket)}));
+          std::string(streamed_copy), std::string(cma), std::string(direct_copy),
+          std::string(tcp_socket)}));
   add_sizes(*sub, wanted->sizes, "Large messages");
   sub->add_option("--chunk", wanted->ring.chunk,
                   "Bytes of a chunk of the pipelined copy (2K to 32K make sense)")

@@ -5,8 +5,8 @@
 #include <memory>
 #include <weft/build.hpp>
 
+#include "measure/run.hpp"
 #include "page/page.hpp"
-#include "page/run.hpp"
 #include "report.hpp"
 
 namespace weft::bench {
@@ -54,6 +54,11 @@ void add_report(CLI::App& app) {
       app.add_option("--from", how.from, "Run nothing: draw the results in that folder's raw/")
           ->check(CLI::ExistingDirectory);
   app.add_flag("--keep", how.keep, "Run only what has no result in raw/ yet")->excludes(from);
+  app.add_flag("--busy", how.busy, "Measure although other processes use the machine");
+  app.add_option("--time-limit", how.minutes,
+                 "After so many minutes no command is run again to decide a claim")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--revision", how.revision, "The sources' revision, for the page");
   app.add_flag("--list", wanted->list, "Only list the experiments, and how long they take");
   app.add_option("--guest-commands", wanted->guest_commands)->group("");

@@ -17,6 +17,10 @@
 #include <stdexcept>
 #include <system_error>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "raw/raw.hpp"
 #include "support/spin.hpp"
 
@@ -45,7 +49,7 @@ class pipelined_channel {
     });
   }
 
- private:
+ protected:
   struct alignas(64) flag {
     std::atomic<std::uint32_t> full{0};  // 0: the sender's to fill, 1: the receiver's to empty
   };
@@ -61,10 +65,37 @@ class pipelined_channel {
     }
   }
 
+ private:
   flag* flags_;
   std::byte* chunks_;
   ring_shape ring_;
   std::size_t next_ = 0;
+};
+
+/// Copies by stores that pass the caches, where the processor has them and `to` is aligned for
+/// them.
+inline void stream(std::byte* to, const std::byte* from, std::size_t n) noexcept {
+  std::size_t at = 0;
+#ifdef __SSE2__
+  const bool aligned = reinterpret_cast<std::uintptr_t>(to) % alignof(__m128i) == 0;
+  for (; aligned && n - at >= sizeof(__m128i); at += sizeof(__m128i))
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+  _mm_sfence();  // a release store does not wait for them
+#endif
+  std::memcpy(to + at, from + at, n - at);
+}
+
+/// The same ring, filled by such stores.
+class streamed_channel : public pipelined_channel {
+ public:
+  using pipelined_channel::pipelined_channel;
+
+  void send(std::span<const std::byte> message) {
+    pass(message.size(), false, [&](std::byte* chunk, std::size_t at, std::size_t n) {
+      stream(chunk, message.data() + at, n);
+    });
+  }
 };
 
 /// A ring of notes "message n is at this address", and a counter of the messages that the receiver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency and bandwidth of large messages: the loops, written once for all three ways to copy. They
+// Latency and bandwidth of large messages: the loops, written once for all ways to copy. They
 // are the loops that the libraries run too (peers/mpi_loops.cpp): stamp, send, receive, check.
 #include <sys/prctl.h>
 
@@ -197,6 +197,9 @@ std::vector<double> copy_latency_us(copy_way way, std::size_t size, ring_shape r
     case copy_way::pipelined:
       return run("raw pipelined_copy", layout<pipelined_channel>::total(s), s,
                  latency_body<pipelined_channel>);
+    case copy_way::streamed:
+      return run("raw streamed_copy", layout<streamed_channel>::total(s), s,
+                 latency_body<streamed_channel>);
     case copy_way::cma:
       return run("raw cma", layout<cma_channel>::total(s), s, latency_body<cma_channel>);
     case copy_way::direct:
@@ -213,6 +216,9 @@ std::vector<double> copy_bandwidth_mb_s(copy_way way, std::size_t size, const jo
     case copy_way::pipelined:
       return run("raw pipelined_copy", layout<pipelined_channel>::total(s), s,
                  bandwidth_body<pipelined_channel>);
+    case copy_way::streamed:
+      return run("raw streamed_copy", layout<streamed_channel>::total(s), s,
+                 bandwidth_body<streamed_channel>);
     case copy_way::cma:
       return run("raw cma", layout<cma_channel>::total(s), s, bandwidth_body<cma_channel>);
     case copy_way::direct:

@@ -13,11 +13,12 @@ constexpr std::size_t line_payload = 56;
 
 copy_way way_of(std::string_view limit) {
   if (limit == pipelined_copy) return copy_way::pipelined;
+  if (limit == streamed_copy) return copy_way::streamed;
   if (limit == cma) return copy_way::cma;
   if (limit == direct_copy) return copy_way::direct;
-  throw std::invalid_argument(
-      fmt::format("no raw limit is called {}; there are {}, {}, {}, {}, {} and {}", limit,
-                  cache_line, slot_rate, pipelined_copy, cma, direct_copy, tcp_socket));
+  throw std::invalid_argument(fmt::format(
+      "no raw limit is called {}; there are {}, {}, {}, {}, {}, {} and {}", limit, cache_line,
+      slot_rate, pipelined_copy, streamed_copy, cma, direct_copy, tcp_socket));
 }
 
 }  // namespace
@@ -29,6 +30,8 @@ std::string_view about(std::string_view limit) {
   switch (way_of(limit)) {
     case copy_way::pipelined:
       return "both sides copy at once through a ring, no library";
+    case copy_way::streamed:
+      return "the same, with stores that pass the caches, no library";
     case copy_way::cma:
       return "the receiver calls process_vm_readv, no library";
     case copy_way::direct:
@@ -40,7 +43,7 @@ std::string_view about(std::string_view limit) {
 std::vector<std::string_view> limits_of(std::string_view bench) {
   if (bench == "latency") return {cache_line, pipelined_copy, cma, direct_copy, tcp_socket};
   if (bench == "rate") return {slot_rate};
-  if (bench == "bandwidth") return {pipelined_copy, cma, direct_copy, tcp_socket};
+  if (bench == "bandwidth") return {pipelined_copy, streamed_copy, cma, direct_copy, tcp_socket};
   return {};
 }
 
@@ -52,7 +55,8 @@ std::vector<json> measure(std::string_view limit, const job& what, ring_shape ri
     auto line = make_line({what.bench, transport, "spinning", size}, metric, samples);
     line["contestant"] = fmt::format("raw {}", limit);
     line["limit"] = limit;
-    if (limit == pipelined_copy) line["ring"] = {{"chunk", ring.chunk}, {"depth", ring.depth}};
+    if (limit == pipelined_copy || limit == streamed_copy)
+      line["ring"] = {{"chunk", ring.chunk}, {"depth", ring.depth}};
     if (what.bench != "latency") {
       line["window"] = limit == slot_rate ? 0 : what.window;
       line["buffers"] = what.buffers;

@@ -17,6 +17,7 @@ namespace weft::bench::raw {
 enum class copy_way {
   pipelined,  ///< sender copies into a ring of chunks while the receiver copies out of it: heap to
               ///< heap
+  streamed,   ///< the same, but the sender's stores pass the caches
   cma,        ///< the receiver calls process_vm_readv: heap to heap, one copy, by the kernel
   direct,  ///< the receiver copies out of the sender's shared segment: one copy, but the source is
            ///< no ordinary heap
@@ -56,6 +57,7 @@ std::vector<double> socket_bandwidth_mb_s(std::size_t size, const job& what);
 inline constexpr std::string_view cache_line = "cache_line";
 inline constexpr std::string_view slot_rate = "slot_rate";
 inline constexpr std::string_view pipelined_copy = "pipelined_copy";
+inline constexpr std::string_view streamed_copy = "streamed_copy";
 inline constexpr std::string_view cma = "cma";
 inline constexpr std::string_view direct_copy = "direct_copy";
 inline constexpr std::string_view tcp_socket = "socket";

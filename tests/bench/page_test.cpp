@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "html/html.hpp"
 #include "html/picture.hpp"
 #include "page/plan.hpp"
@@ -21,13 +23,19 @@ TEST_CASE("a page has a picture with every series, a verdict for each claim, and
   CHECK(count_of("data-series=\"4\"", html) == 1);  // of the second picture, slow is the unit
   CHECK(count_of("data-series=\"1\"", html) == 1);
   CHECK(count_of("<g class=\"series ", html) == 5);
-  CHECK(count_of("data-verdict=\"agrees\"", html) == 3);
+  CHECK(count_of("data-verdict=\"holds\"", html) == 2);
+  CHECK(count_of("data-verdict=\"undecided\"", html) == 1);
   CHECK(count_of("data-verdict=\"not measured\"", html) == 1);
-  CHECK_THAT(html, contains("<b>3 of 4</b>"));
+  CHECK_THAT(html, contains("<b>2 of 4</b>"));
+  CHECK_THAT(html, contains("1 is undecided, 1 was not measured"));
+  CHECK_THAT(html, contains("the paper says nothing"));
+  CHECK_THAT(html, contains("MPICH: left out, since it is not here."));
   CHECK_THAT(html, contains("no &lt;device&gt;"));
   CHECK_THAT(html, contains("no such machine"));
   CHECK_THAT(html, contains("here: 1 against 2 µs · paper: 1 against 2"));
   CHECK_THAT(html, contains("A &lt;paper&gt; &amp; more"));
+  // The paper's column first: on a phone the others are scrolled to.
+  CHECK_THAT(html, contains("message size</th><th scope=\"col\">paper: fast</th>"));
   CHECK(count_of("<script", html) == 0);
   CHECK(count_of("http", html) == count_of("http://www.w3.org/2000/svg", html));
 }
@@ -64,21 +72,40 @@ TEST_CASE("several lines for one place become their median, with a note") {
   CHECK_THAT(one.notes[0], contains("up to 3 lines"));
 }
 
-TEST_CASE("a claim holds, does not hold, or says that the spreads overlap") {
+TEST_CASE("lines of further runs are values of their own, and the value is their median") {
   const paper of = read_paper(example_paper());
-  const figure in = figure_of(of, of.experiments[0], example_records());
-  claim what = of.experiments[0].claims[0];
-  CHECK(judge(what, in, "µs").is == outcome::agrees);
-  what.is = relation::above;
-  CHECK(judge(what, in, "µs").is == outcome::differs);
-  what.right = {.series = {}, .x = {}, .number = 1.1};
-  what.is = relation::below;
-  CHECK(judge(what, in, "µs").is == outcome::agrees);
-  CHECK_THAT(judge(what, in, "µs").here, contains("overlap"));
-  what.is = relation::near;
-  CHECK(judge(what, in, "µs").is == outcome::agrees);
-  what.right.number = 1.2;
-  CHECK(judge(what, in, "µs").is == outcome::differs);
+  auto measured = example_records();
+  for (const double us : {3.0, 20.0})
+    add_run(measured["example.turns"], {.command = {},
+                                        .seconds = 1,
+                                        .problem = {},
+                                        .lines = {{{"way", "fast"}, {"size", 4}, {"us", us}}}});
+  CHECK(measured["example.turns"].runs == 3);
+  CHECK(measured["example.turns"].seconds == 4);
+  const figure one = figure_of(of, of.experiments[0], measured);
+  REQUIRE(value_at(one, "fast", 4));
+  CHECK(value_at(one, "fast", 4)->y == 3);
+  REQUIRE(value_at(one, "fast", 4)->runs.size() == 3);
+  CHECK(value_at(one, "fast", 4)->runs[2].y == 20);
+  CHECK(value_at(one, "fast", 4)->runs[2].run == 3);
+  CHECK_FALSE(one.notes.empty());
+  CHECK(count_of("up to", one.notes[0]) == 0);
+}
+
+TEST_CASE("the values of a line's rounds are its spread, unless they are too few") {
+  const paper of = read_paper(example_paper());
+  auto measured = example_records();
+  auto& lines = measured["example.turns"].lines;
+  lines.clear();
+  lines.push_back(
+      {{"way", "fast"}, {"size", 4}, {"us", 2}, {"metric", "us"}, {"rounds", {1, 2, 3}}});
+  lines.push_back({{"way", "fast"}, {"size", 8}, {"us", 2}, {"metric", "us"}, {"rounds", {1, 3}}});
+  experiment what = of.experiments[0];
+  what.series[0].spread.reset();
+  const figure one = figure_of(of, what, measured);
+  CHECK(value_at(one, "fast", 4)->low == weft::tests::Approx(1.2));
+  CHECK(value_at(one, "fast", 4)->high == weft::tests::Approx(2.8));
+  CHECK(std::isnan(value_at(one, "fast", 8)->low));
 }
 
 TEST_CASE("text of the page has the apostrophes of print, and options are not broken") {
@@ -118,6 +145,11 @@ TEST_CASE("a wrong description is refused with the place of its fault") {
       },
       "a point is [x, y]");
   refused([](json& in) { in["commands"]["../x"] = in["commands"]["gone"]; }, "also a file's");
+  refused([](json& in) { in["experiments"][0]["claims"] = json::array(); },
+          "(example-1): it needs \"claims\", or \"no_claim\"");
+  refused([](json& in) { in["experiments"][0]["no_claim"] = "so"; }, "it needs \"claims\", or");
+  refused([](json& in) { in["experiments"][0]["claims"][0]["cause"] = "weft"; },
+          "\"cause\" and \"why\" belong together");
   refused([](json& in) { in = 3; }, "this is no object");
 }
 
@@ -154,6 +186,6 @@ TEST_CASE("each command runs once, also when several series and experiments use 
 TEST_CASE("only named papers and experiments are kept, and an unknown name lists them") {
   const std::vector<paper> all{read_paper(example_paper())};
   CHECK(chosen(all, {"example/2"}).at(0).experiments.size() == 1);
-  CHECK(chosen(all, {"example"}).at(0).experiments.size() == 2);
+  CHECK(chosen(all, {"example"}).at(0).experiments.size() == 3);
   CHECK_THROWS_WITH(chosen(all, {"exmaple"}), contains("there are: example, example/example-1"));
 }

@@ -28,7 +28,7 @@ for step in raw basic piggyback pipelined 'zero-copy, read' 'zero-copy, written'
 done
 
 said=$(timeout -s KILL 60 "$1/weft-bench" device --rounds 1 --effort 0.02 --size 64 --json)
-[[ $(grep -o '"work":"[^"]*"' <<< "$said" | sort -u | wc -l) == 5 ]] || { echo "not all works of a device: $said" >&2; exit 1; }
+[[ $(grep -o '"work":"[^"]*"' <<< "$said" | sort -u | wc -l) == 7 ]] || { echo "not all works of a device: $said" >&2; exit 1; }
 said=$(timeout -s KILL 60 "$1/weft-bench" frames --rounds 1 --effort 0.02 --size 64 --json)
 [[ $(grep -c '"eager":"write"' <<< "$said") == 2 ]] || { echo "no written frames: $said" >&2; exit 1; }
 

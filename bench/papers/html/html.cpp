@@ -2,9 +2,11 @@
 #include "html/html.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "measure/load.hpp"
 #include "plot/text.hpp"
 
 namespace weft::bench::page {
@@ -17,24 +19,55 @@ std::string plural(int count, const std::string& noun) {
 }
 
 std::string score_of(const tally& all) {
-  std::string rest;
-  if (all.differ > 0) rest += fmt::format("{} {} not", all.differ, all.differ == 1 ? "does" : "do");
+  std::vector<std::string> rest;
+  if (all.fail > 0)
+    rest.push_back(fmt::format("{} {}", all.fail, all.fail == 1 ? "fails" : "fail"));
+  if (all.undecided > 0)
+    rest.push_back(
+        fmt::format("{} {} undecided", all.undecided, all.undecided == 1 ? "is" : "are"));
   if (all.not_measured > 0)
-    rest += fmt::format("{}{} not measured", rest.empty() ? "" : ", ",
-                        all.not_measured == 1 ? "1 was" : fmt::format("{} were", all.not_measured));
+    rest.push_back(fmt::format("{} {} not measured", all.not_measured,
+                               all.not_measured == 1 ? "was" : "were"));
   return fmt::format(
-      "<p class=\"score\" data-agree=\"{0}\" data-claims=\"{1}\"><b>{0} of {1}</b> <span>claims of "
-      "the "
-      "papers hold here{2}.</span></p>\n",
-      all.agree, all.all(), rest.empty() ? "" : "; " + rest);
+      "<p class=\"score\" data-holds=\"{0}\" data-fails=\"{1}\" data-undecided=\"{2}\" "
+      "data-claims=\"{3}\"><b>{0} of {3}</b> <span>claims of the papers hold here{4}.</span></p>\n",
+      all.hold, all.fail, all.undecided, all.all(),
+      rest.empty() ? "" : fmt::format("; {}", fmt::join(rest, ", ")));
 }
 
-std::string facts_of(const json& machine) {
+/// What others used of the machine meanwhile.
+std::string load_in_words(const records& measured) {
+  double most = -1;
+  for (const auto& [name, one] : measured) most = std::max(most, one.load.value_or(-1));
+  if (most < 0) return "not recorded";
+  return fmt::format("other processes used at most {:.2f} cores while commands ran", most);
+}
+
+std::string facts_of(const json& machine, const records& measured) {
   std::string html = "<dl class=\"facts\">\n";
   for (const auto& [name, text] : machine.items())
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name),
-                        escaped(text.is_string() ? text.get<std::string>() : text.dump()));
+    if (name != "busy")
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name),
+                          escaped(text.is_string() ? text.get<std::string>() : text.dump()));
+  html += fmt::format("<dt>load</dt><dd>{}</dd>\n", escaped(load_in_words(measured)));
   return html + "</dl>\n";
+}
+
+/// A warning, if the machine was busy.
+std::string busy_note(const json& machine, const records& measured) {
+  std::vector<std::string> names;
+  for (const auto& [name, one] : measured)
+    if (one.load && *one.load > busy_limit()) names.push_back(name);
+  std::string text;
+  if (machine.contains("busy") && machine["busy"].is_string())
+    text += fmt::format("<p>The machine was busy when the measurements began: {}.</p>\n",
+                        prose(machine["busy"].get<std::string>()));
+  if (!names.empty())
+    text += fmt::format(
+        "<p>While these commands ran others used more than {:.1f} cores, so their values may be "
+        "wrong: {}.</p>\n",
+        busy_limit(), prose(fmt::format("{}", fmt::join(names, ", "))));
+  return text.empty() ? text : "<div class=\"problem\">\n" + text + "</div>\n";
 }
 
 /// With a place for the number of papers.
@@ -46,9 +79,16 @@ lines, hollow shapes).</p>
 <ul class="plain">
 <li>The papers’ machines are about twenty years old. Times are not comparable with theirs; the
 shapes of curves, ratios and orders are. So verdicts compare values of one machine with each other.</li>
-<li>Values are medians. Bands and whiskers reach from the 10th to the 90th percentile. Where the
-spreads of a claim’s two sides overlap, noise may have decided its verdict; the claim says so.</li>
+<li>Values are medians: of the samples of a run, and then of the runs. Bands and whiskers reach from
+the 10th to the 90th percentile of a run’s samples.</li>
+<li>A claim <b>holds</b> or <b>fails</b> only where noise cannot have decided that; else it is
+<b>undecided</b>. Every command of a claim runs twice. With fewer than five runs all values within the
+spreads must agree in each of them. Where they do not, the commands run up to nine times, and then the
+medians of the runs must agree: all of five to seven, all but one of eight or nine. Of two speeds that
+are equal chance would decide about one in ten.</li>
 <li>“near” in a claim means: within ten percent.</li>
+<li>A claim that fails names its cause. A <b>control</b> compares the same without weft (the bare
+device, a plain copy): if it holds, the cause is weft; if it fails as well, it is the machine.</li>
 <li>The figures of the papers are pictures without numbers. Only what their texts and tables state is
 quoted here.</li>
 <li>What needs an RDMA device was measured in a virtual machine with a soft one, if this machine has
@@ -60,7 +100,7 @@ none: there the processor does the device’s work, and everything is slower.</l
 std::string contents_of(const std::vector<std::pair<const paper*, std::vector<result>>>& all) {
   std::string html =
       "<nav aria-label=\"Contents\">\n<p class=\"small soft\">The marks count the claims of an "
-      "experiment that hold here: ✓ all of them, ✗ not all.</p>\n";
+      "experiment that hold here: ✓ all of them, ✗ one fails, ~ one is undecided.</p>\n";
   for (const auto& [of, results] : all) {
     html +=
         fmt::format("<h3><a href=\"#{}\">{}</a></h3>\n<ol>\n", escaped(of->id), prose(of->title));
@@ -99,14 +139,16 @@ std::string section_of(const paper& of, const std::vector<result>& results,
 }  // namespace
 
 void tally::add(outcome is) noexcept {
-  if (is == outcome::agrees) ++agree;
-  if (is == outcome::differs) ++differ;
+  if (is == outcome::holds) ++hold;
+  if (is == outcome::fails) ++fail;
+  if (is == outcome::undecided) ++undecided;
   if (is == outcome::not_measured) ++not_measured;
 }
 
 void tally::add(const tally& other) noexcept {
-  agree += other.agree;
-  differ += other.differ;
+  hold += other.hold;
+  fail += other.fail;
+  undecided += other.undecided;
   not_measured += other.not_measured;
 }
 
@@ -133,12 +175,33 @@ std::string badge_of(const result& what) {
       std::any_of(what.shown.all.begin(), what.shown.all.end(),
                   [](const figure_series& one) { return !one.quoted && !one.points.empty(); });
   if (counts.all() == 0 && measured) return {};
-  if (counts.agree + counts.differ == 0) return "<span class=\"badge none\">not measured</span>";
-  if (counts.agree == counts.all())
-    return fmt::format("<span class=\"badge good\">✓ {} of {}</span>", counts.agree, counts.all());
-  const char* css = counts.differ > 0 ? "bad" : "none";
-  return fmt::format("<span class=\"badge {}\">{}{} of {}</span>", css,
-                     counts.differ > 0 ? "✗ " : "", counts.agree, counts.all());
+  if (counts.not_measured == counts.all()) return "<span class=\"badge none\">not measured</span>";
+  if (counts.hold == counts.all())
+    return fmt::format("<span class=\"badge good\">✓ {} of {}</span>", counts.hold, counts.all());
+  return fmt::format("<span class=\"badge {}\">{}{} of {}</span>", counts.fail > 0 ? "bad" : "none",
+                     counts.fail > 0        ? "✗ "
+                     : counts.undecided > 0 ? "~ "
+                                            : "",
+                     counts.hold, counts.all());
+}
+
+json verdicts_of(const std::vector<paper>& papers, const records& measured) {
+  json all = json::array();
+  for (const paper& of : papers)
+    for (const result& one : results_of(of, measured))
+      for (std::size_t i = 0; i != one.verdicts.size(); ++i) {
+        const verdict& made = one.verdicts[i];
+        json next = {{"experiment", one.what->id},
+                     {"claim", one.what->claims[i].text},
+                     {"verdict", name_of(made.is)},
+                     {"here", made.here}};
+        if (made.is == outcome::fails || made.cause != cause_place::unknown) {
+          next["cause"] = name_of(made.cause);
+          next["why"] = made.why;
+        }
+        all.push_back(std::move(next));
+      }
+  return all;
 }
 
 std::string html_of(const std::vector<paper>& papers, const records& measured,
@@ -163,7 +226,8 @@ std::string html_of(const std::vector<paper>& papers, const records& measured,
   html += score_of(total);
   html += fmt::format("<p class=\"small soft\">{}, measured on:</p>\n",
                       plural(experiments, "experiment"));
-  html += facts_of(machine) + "</header>\n" + contents_of(all) + "<main>\n";
+  html += facts_of(machine, measured) + busy_note(machine, measured) + "</header>\n" +
+          contents_of(all) + "<main>\n";
   for (const auto& [of, results] : all) html += section_of(*of, results, measured);
   return html + "</main>\n</body>\n</html>\n";
 }

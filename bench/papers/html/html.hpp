@@ -9,19 +9,25 @@
 #include "page/experiment.hpp"
 #include "page/figure.hpp"
 #include "page/record.hpp"
+#include "page/verdict.hpp"
 
 namespace weft::bench::page {
 
 /// The whole page. \param machine what describe_machine() has said
 std::string html_of(const std::vector<paper>& papers, const records& measured, const json& machine);
 
+/// Every claim with its verdict, for programs: a list of objects with "experiment", "claim",
+/// "verdict", "here", and of those that fail, or may, "cause" and "why".
+json verdicts_of(const std::vector<paper>& papers, const records& measured);
+
 /// How the claims of some experiments came out.
 struct tally {
-  int agree = 0;
-  int differ = 0;
+  int hold = 0;
+  int fail = 0;
+  int undecided = 0;
   int not_measured = 0;
 
-  int all() const noexcept { return agree + differ + not_measured; }
+  int all() const noexcept { return hold + fail + undecided + not_measured; }
   void add(outcome is) noexcept;
   void add(const tally& other) noexcept;
 };

@@ -9,7 +9,7 @@
 
 #include "html/html.hpp"
 #include "html/picture.hpp"
-#include "page/progress_line.hpp"
+#include "measure/progress_line.hpp"
 #include "plot/text.hpp"
 
 namespace weft::bench::page {
@@ -24,19 +24,24 @@ struct mark {
 };
 
 mark mark_of(outcome is) {
+  const char* word = name_of(is);
   switch (is) {
-    case outcome::agrees:
-      return {"good", "✓ ", "agrees"};
-    case outcome::differs:
-      return {"bad", "✗ ", "does not agree"};
+    case outcome::holds:
+      return {"good", "✓ ", word};
+    case outcome::fails:
+      return {"bad", "✗ ", word};
+    case outcome::undecided:
+      return {"none", "~ ", word};
     case outcome::not_measured:
       break;
   }
-  return {"none", "", "not measured"};
+  return {"none", "", word};
 }
 
 std::string claims_of(const result& what) {
-  if (what.what->claims.empty()) return {};
+  if (what.what->claims.empty())
+    return fmt::format("<p class=\"small\"><span class=\"soft\">No claim:</span> {}</p>\n",
+                       prose(what.what->no_claim));
   std::string html = "<ul class=\"claims\">\n";
   for (std::size_t i = 0; i != what.what->claims.size(); ++i) {
     const claim& one = what.what->claims[i];
@@ -49,6 +54,10 @@ std::string claims_of(const result& what) {
     if (!one.paper.empty()) figures.push_back("paper: " + prose(one.paper));
     if (!figures.empty())
       html += fmt::format("<span class=\"figures\">{}</span>", fmt::join(figures, " · "));
+    if (made.is == outcome::fails || made.cause != cause_place::unknown)
+      html += fmt::format("<span class=\"figures\" data-cause=\"{0}\">{3}: <b>{0}</b>{1}{2}</span>",
+                          name_of(made.cause), made.why.empty() ? "" : ". ", prose(made.why),
+                          made.is == outcome::fails ? "cause" : "likely cause");
     html += "</li>\n";
   }
   return html + "</ul>\n";
@@ -108,8 +117,8 @@ std::string commands_of(const result& what, const records& measured) {
                           one.lines.empty() ? "no result" : "a part of its results",
                           escaped(one.problem));
     else
-      html += fmt::format("<p class=\"small soft\">It took {} and printed {} lines.</p>\n",
-                          duration_text(one.seconds), one.lines.size());
+      html += fmt::format("<p class=\"small soft\">It took {}{}.</p>\n", duration_text(one.seconds),
+                          one.runs > 1 ? fmt::format(" in {} runs", one.runs) : "");
   }
   return html.empty() ? html : "<details><summary>Repeat it</summary>\n" + html + "</details>\n";
 }
@@ -118,15 +127,19 @@ std::string commands_of(const result& what, const records& measured) {
 
 std::string values_table(const result& what) {
   const experiment& of = *what.what;
+  // The paper's first: on a phone the rest is scrolled to.
+  std::vector<figure_series> columns = what.shown.all;
+  std::stable_partition(columns.begin(), columns.end(),
+                        [](const figure_series& one) { return one.quoted; });
   std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">";
   html += escaped(of.x.label) + "</th>";
-  for (const auto& one : what.shown.all)
+  for (const auto& one : columns)
     html += fmt::format("<th scope=\"col\">{}</th>", escaped(one.name));
   html += "</tr></thead>\n<tbody>\n";
   const std::string unit = shown_unit(of);
   for (const json& x : places_of(what.shown)) {
     html += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(place_text(x, of.x.unit)));
-    for (const auto& one : what.shown.all) {
+    for (const auto& one : columns) {
       const auto found = std::find_if(one.points.begin(), one.points.end(),
                                       [&](const value& at) { return at.x == x; });
       if (found == one.points.end()) {

@@ -69,7 +69,17 @@ border-radius:0 6px 6px 0;font-size:.875rem}
 .problem pre{background:transparent;border:0;padding:.2rem 0}
 ul.plain{padding-left:1.1rem;margin:.4rem 0}
 @media(max-width:30rem){article{margin-left:-.6rem;margin-right:-.6rem;padding:.8rem .6rem}h1{font-size:1.45rem}}
-@media print{article{break-inside:avoid}body{max-width:none}}
+@page{margin:14mm}
+@media print{body{max-width:none;padding:0;font-size:10pt;line-height:1.4;background:none}h1{margin-top:0}
+nav{columns:2;column-gap:8mm;font-size:8pt;line-height:1.3}nav>p{column-span:all}nav h3{break-after:avoid;margin-top:.5rem}
+nav li{break-inside:avoid;padding:.1rem 0}section{break-before:page}h2{margin-top:0;border-top:0;padding-top:0}
+article{break-before:page;break-inside:avoid;border:0;padding:0;margin:0}
+section>article:first-of-type{break-before:auto;break-inside:auto;margin-top:.6rem}figure{break-inside:avoid}
+ul.claims li{break-inside:avoid}ul.claims{margin:.4rem 0}.figures{line-height:1.3}
+section>article:first-of-type .chart{max-height:80mm}
+article .chart{max-width:none;max-height:100mm}ul.claims li{padding:.15rem 0}article details{display:none}
+header li{margin:0}header details::details-content{content-visibility:visible;block-size:auto}header summary{display:none}
+td,th{padding:.15rem .5rem}section>h3{break-after:avoid}}
 )" + plot::style_sheet() +
          "\n";
 }

@@ -29,12 +29,21 @@ struct measurement {
   std::string needs;   ///< "", "mpi" or "nas"
 };
 
-/// A value at x, which is a number or, of categories, a text.
+/// What one run of a command found: the median of its samples, and their spread if it says that.
+struct run_value {
+  int run = 1;
+  double y = plot::no_value;
+  double low = plot::no_value;
+  double high = plot::no_value;
+};
+
+/// A value at x, which is a number or, of categories, a text. Of several runs it is the median.
 struct value {
   json x;
   double y = plot::no_value;
   double low = plot::no_value;
   double high = plot::no_value;
+  std::vector<run_value> runs{};  ///< in ascending order; empty: a value of a paper
 };
 
 struct paper_series {
@@ -56,6 +65,7 @@ struct measured_series {
   std::string y;                 ///< a key
   std::optional<std::array<std::string, 2>> spread;
   double factor = 1;
+  std::string absent;  ///< why it may have no value on some machines
 };
 
 /// One side of a comparison: a series at x, or a number.
@@ -67,12 +77,28 @@ struct side_of_claim {
 
 enum class relation : unsigned char { below, above, near };
 
+/// A comparison that does without weft: of the bare device, of memcpy. It says, of a claim that
+/// fails, whether the machine could have shown it.
+struct control_of_claim {
+  std::string text;
+  side_of_claim left;
+  side_of_claim right;
+  relation is = relation::below;
+};
+
+/// Where the cause is, if a claim fails.
+enum class cause_place : unsigned char { unknown, weft, machine, method };
+
 struct claim {
   std::string text;
   side_of_claim left;
   side_of_claim right;
   relation is = relation::below;
   std::string paper;  ///< the paper's values
+  std::optional<control_of_claim> control{};
+  /// Of a claim without a decided control: the cause that other measurements have shown.
+  cause_place cause = cause_place::unknown;
+  std::string why{};
 };
 
 enum class picture_kind : unsigned char { lines, bars, table };
@@ -90,6 +116,7 @@ struct experiment {
   std::vector<paper_series> paper;
   std::vector<measured_series> series;
   std::vector<claim> claims;
+  std::string no_claim;  ///< why there are none
 };
 
 struct unavailable_experiment {

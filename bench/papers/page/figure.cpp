@@ -6,113 +6,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "output/stats.hpp"
+#include "page/select.hpp"
 
 namespace weft::bench::page {
 namespace {
-
-bool matches(const json& line, const json& select) {
-  return std::all_of(select.items().begin(), select.items().end(), [&](const auto& wanted) {
-    const auto found = line.find(wanted.key());
-    if (found == line.end()) return false;
-    const json& one_of = wanted.value();
-    if (one_of.is_array()) return std::find(one_of.begin(), one_of.end(), *found) != one_of.end();
-    return *found == one_of;
-  });
-}
-
-double number(const json& line, const std::string& key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_number() ? found->get<double>() : plot::no_value;
-}
-
-/// Several lines at one x become their medians.
-value merged(const std::vector<value>& same) {
-  const auto middle = [&](double value::*part) {
-    std::vector<double> all;
-    for (const value& one : same)
-      if (plot::has_place(one.*part, plot::scale_kind::linear)) all.push_back(one.*part);
-    return all.empty() ? plot::no_value : median(all);
-  };
-  return {same.front().x, middle(&value::y), middle(&value::low), middle(&value::high)};
-}
-
-/// Why a program of `select` took no part, if a line says so.
-std::string left_out(const record& from, const json& select) {
-  for (const json& line : from.lines)
-    if (line.contains("left_out") && line.contains("reason") && select.contains("contestant") &&
-        line.value("contestant", json()) == select["contestant"])
-      return " It was left out: " + line["reason"].dump();
-  return {};
-}
-
-/// The values that lines must have: "contestant MPICH, size 8 or 64".
-std::string in_words(const json& select) {
-  const auto text = [](const json& one) {
-    return one.is_string() ? one.get<std::string>() : one.dump();
-  };
-  std::vector<std::string> all;
-  for (const auto& [key, wanted] : select.items()) {
-    std::vector<std::string> choices;
-    if (wanted.is_array())
-      for (const json& one : wanted) choices.push_back(text(one));
-    else
-      choices.push_back(text(wanted));
-    all.push_back(fmt::format("{} {}", key, fmt::join(choices, " or ")));
-  }
-  return fmt::format("{}", fmt::join(all, ", "));
-}
-
-std::string keys_of(const std::vector<json>& lines) {
-  std::set<std::string> keys;
-  for (const json& line : lines)
-    for (const auto& [key, content] : line.items()) keys.insert(key);
-  return fmt::format("{}", fmt::join(keys, ", "));
-}
-
-std::vector<value> select(const measured_series& what, const record& from,
-                          std::vector<std::string>& notes) {
-  std::vector<std::vector<value>> places;
-  std::size_t most = 0, selected = 0;
-  for (const json& line : from.lines) {
-    if (!matches(line, what.select)) continue;
-    ++selected;
-    const json x =
-        what.x.is_object() ? what.x["value"] : line.value(what.x.get<std::string>(), json());
-    const double y = number(line, what.y) * what.factor;
-    if (x.is_null() || !plot::has_place(y, plot::scale_kind::linear)) continue;
-    value one{.x = x, .y = y};
-    if (what.spread) {
-      one.low = number(line, (*what.spread)[0]) * what.factor;
-      one.high = number(line, (*what.spread)[1]) * what.factor;
-    }
-    auto place = std::find_if(places.begin(), places.end(),
-                              [&](const auto& same) { return same.front().x == x; });
-    if (place == places.end()) place = places.insert(places.end(), std::vector<value>{});
-    place->push_back(one);
-    most = std::max(most, place->size());
-  }
-  if (places.empty())
-    notes.push_back(
-        selected == 0
-            ? fmt::format("{}: {} printed {} lines, none of them with {}.{}", what.name,
-                          what.command, from.lines.size(), in_words(what.select),
-                          left_out(from, what.select))
-            : fmt::format("{}: the {} lines of {} with {} have no {} and {}; their keys are: {}.",
-                          what.name, selected, what.command, in_words(what.select), what.x.dump(),
-                          what.y, keys_of(from.lines)));
-  if (most > 1)
-    notes.push_back(
-        fmt::format("{}: up to {} lines for one place; medians are shown.", what.name, most));
-  std::vector<value> result;
-  for (const auto& same : places) result.push_back(merged(same));
-  if (std::all_of(result.begin(), result.end(), [](const value& one) { return one.x.is_number(); }))
-    std::stable_sort(result.begin(), result.end(),
-                     [](const value& a, const value& b) { return a.x < b.x; });
-  return result;
-}
 
 /// The message in one line.
 std::string in_short(std::string problem) {
@@ -127,13 +25,20 @@ std::optional<value> find(const std::vector<value>& in, const json& x) {
   return found == in.end() ? std::nullopt : std::optional<value>(*found);
 }
 
-/// Each value as a multiple of the base's at the same x; those without one are gone.
+/// Each value as a multiple of the base's at the same x, run by run; those without one are gone.
 std::vector<value> relative(const std::vector<value>& values, const std::vector<value>& base) {
   std::vector<value> result;
   for (const value& one : values) {
     const auto unit = find(base, one.x);
     if (!unit || !(unit->y > 0)) continue;
-    result.push_back({one.x, one.y / unit->y, one.low / unit->y, one.high / unit->y});
+    result.push_back({one.x, one.y / unit->y, one.low / unit->y, one.high / unit->y, {}});
+    for (const run_value& run : one.runs) {
+      const auto same = std::find_if(unit->runs.begin(), unit->runs.end(),
+                                     [&](const run_value& other) { return other.run == run.run; });
+      if (same != unit->runs.end() && same->y > 0)
+        result.back().runs.push_back(
+            {run.run, run.y / same->y, run.low / same->y, run.high / same->y});
+    }
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of an experiment: those of the paper, and those measured here, selected out of the
-// lines of commands; and the verdicts on its claims.
+// lines of commands.
 #pragma once
 
 #include <optional>
@@ -31,16 +31,6 @@ figure figure_of(const paper& of, const experiment& what, const records& measure
 
 /// The value of a series at x, if there is one.
 std::optional<value> value_at(const figure& in, const std::string& series, const json& x);
-
-enum class outcome : unsigned char { agrees, differs, not_measured };
-
-struct verdict {
-  outcome is = outcome::not_measured;
-  std::string here;  ///< the values: "0.136 against 0.139 µs"
-};
-
-/// `near` is within a tenth of the larger one. \param unit of both values, for `here`
-verdict judge(const claim& what, const figure& in, const std::string& unit);
 
 /// The unit of displayed values: that of y, and none of ratios.
 std::string shown_unit(const experiment& what);

@@ -6,10 +6,11 @@
 #include <stdexcept>
 
 #include "html/html.hpp"
+#include "measure/load.hpp"
+#include "measure/machine.hpp"
+#include "measure/progress_line.hpp"
+#include "measure/run.hpp"
 #include "output/table.hpp"
-#include "page/machine.hpp"
-#include "page/progress_line.hpp"
-#include "page/run.hpp"
 
 namespace weft::bench::page {
 namespace {
@@ -39,10 +40,18 @@ std::filesystem::path make_page(const page_options& how, const std::string& weft
     machine = kept_machine(how.from);
     measured = load_all(jobs, how.from);
   } else {
+    const std::string busy = busy_text();
+    if (!busy.empty() && !how.busy)
+      throw std::runtime_error(fmt::format(
+          "the machine is busy: {}, so measurements would say little of weft. End that, or wait; "
+          "with --busy it measures all the same, and the page says so",
+          busy));
     machine = describe_machine(how.revision.empty() ? weft : weft + ", " + how.revision, how.quick);
-    measured = run_all(jobs, how);
+    if (!busy.empty()) machine["busy"] = busy;
+    measured = run_all(papers, jobs, how);
     write_file(how.out / "raw" / "machine.json", machine.dump(1) + '\n');
   }
+  write_file(how.out / "verdicts.json", verdicts_of(papers, measured).dump(1) + '\n');
   const auto page = how.out / "report.html";
   write_file(page, html_of(papers, measured, machine));
   return page;

@@ -23,7 +23,9 @@ struct page_options {
   std::vector<std::string> only{};  ///< papers, or paper/experiment
   std::string revision{};           ///< of the sources, for the page
   bool quick = false;
-  bool keep = false;  ///< run only commands that have no good record
+  bool keep = false;    ///< run only commands that have no good record
+  bool busy = false;    ///< measure on a machine that others use
+  double minutes = 25;  ///< after that no command is run again to decide a claim
 };
 
 /// A command to run.

@@ -7,6 +7,7 @@
 
 #include "page/experiment.hpp"
 #include "page/fields.hpp"
+#include "page/read_claim.hpp"
 
 namespace weft::bench::page {
 namespace {
@@ -61,7 +62,7 @@ paper_series read_paper_series(const json& from) {
 }
 
 measured_series read_series(const json& from) {
-  check_keys(from, {"name", "role", "command", "select", "x", "y", "spread", "factor"});
+  check_keys(from, {"name", "role", "command", "select", "x", "y", "spread", "factor", "absent"});
   measured_series result{
       .name = get<std::string>(from, "name"),
       .role = choice<series_role>(
@@ -73,39 +74,13 @@ measured_series read_series(const json& from) {
       .x = at(from, "x"),
       .y = get<std::string>(from, "y"),
       .spread = std::nullopt,
-      .factor = get_or<double>(from, "factor", 1)};
+      .factor = get_or<double>(from, "factor", 1),
+      .absent = get_or<std::string>(from, "absent", "")};
   if (from.contains("spread")) result.spread = get<std::array<std::string, 2>>(from, "spread");
   if (!result.x.is_string() && !(result.x.is_object() && result.x.contains("value")))
     refuse("\"x\" is the key of a line, or {\"value\": ...}");
   if (result.x.is_object()) in_place("\"x\"", [&] { check_keys(result.x, {"value"}); });
   return result;
-}
-
-side_of_claim read_side(const json& in, const char* key) {
-  const json& from = at(in, key);
-  return in_place(fmt::format("\"{}\"", key), [&] {
-    side_of_claim result;
-    if (from.is_object() && from.contains("value")) {
-      check_keys(from, {"value"});
-      result.number = get<double>(from, "value");
-    } else {
-      check_keys(from, {"series", "x", "value"});
-      result.series = get<std::string>(from, "series");
-      result.x = at(from, "x");
-    }
-    return result;
-  });
-}
-
-claim read_claim(const json& from) {
-  check_keys(from, {"text", "left", "right", "is", "paper"});
-  return {.text = get<std::string>(from, "text"),
-          .left = read_side(from, "left"),
-          .right = read_side(from, "right"),
-          .is = choice<relation>(
-              from, "is",
-              {{"below", relation::below}, {"above", relation::above}, {"near", relation::near}}),
-          .paper = get_or<std::string>(from, "paper", "")};
 }
 
 plot::axis read_axis(const json& from, bool* categories) {
@@ -145,6 +120,10 @@ void check_names(const experiment& what, const paper& in) {
   for (const auto& one : what.claims) {
     known(one.left.series);
     known(one.right.series);
+    if (one.control) {
+      known(one.control->left.series);
+      known(one.control->right.series);
+    }
   }
   for (const auto& one : what.series)
     if (!in.commands.contains(one.command))
@@ -153,7 +132,7 @@ void check_names(const experiment& what, const paper& in) {
 
 experiment read_experiment(const json& from, const paper& in) {
   check_keys(from, {"id", "label", "title", "shows", "kind", "x", "y", "relative_to", "paper",
-                    "series", "claims"});
+                    "series", "claims", "no_claim"});
   experiment result;
   result.id = get<std::string>(from, "id");
   result.label = get<std::string>(from, "label");
@@ -169,6 +148,9 @@ experiment read_experiment(const json& from, const paper& in) {
   result.paper = list<paper_series>(from, "paper", read_paper_series);
   result.series = list<measured_series>(from, "series", read_series);
   result.claims = list<claim>(from, "claims", read_claim);
+  result.no_claim = get_or<std::string>(from, "no_claim", "");
+  if (result.claims.empty() == result.no_claim.empty())
+    refuse("it needs \"claims\", or \"no_claim\" with the reason why there are none");
   check_names(result, in);
   return result;
 }

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace weft::bench::page {
 namespace {
@@ -34,13 +36,27 @@ std::optional<std::string> read_file(const std::filesystem::path& from) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+void add_run(record& to, record further) {
+  ++to.runs;
+  to.seconds += further.seconds;
+  if (!further.problem.empty()) to.problem = fmt::format("run {}: {}", to.runs, further.problem);
+  if (further.load) to.load = std::max(to.load.value_or(0), *further.load);
+  for (json& line : further.lines) {
+    line["run"] = to.runs;
+    to.lines.push_back(std::move(line));
+  }
+}
+
 void save_record(const std::filesystem::path& raw, const std::string& name, const record& what) {
   std::filesystem::create_directories(raw);
   std::string lines;
   for (const json& line : what.lines) lines += dumped(line) + '\n';
   write_file(raw / (name + ".jsonl"), lines);
-  const json how = {
-      {"command", what.command}, {"seconds", what.seconds}, {"problem", what.problem}};
+  json how = {{"command", what.command},
+              {"seconds", what.seconds},
+              {"problem", what.problem},
+              {"runs", what.runs}};
+  if (what.load) how["load"] = *what.load;
   write_file(raw / (name + ".run.json"), dumped(how, 1) + '\n');
 }
 
@@ -50,10 +66,14 @@ std::optional<record> load_record(const std::filesystem::path& raw, const std::s
   if (!lines || !how) return std::nullopt;
   const json parsed = json::parse(*how, nullptr, false);
   if (!parsed.is_object()) return std::nullopt;
-  return record{.command = parsed.value("command", ""),
+  record result{.command = parsed.value("command", ""),
                 .seconds = parsed.value("seconds", 0.0),
                 .problem = parsed.value("problem", ""),
-                .lines = parse_lines(*lines)};
+                .lines = parse_lines(*lines),
+                .runs = parsed.value("runs", 1)};
+  if (parsed.contains("load") && parsed["load"].is_number())
+    result.load = parsed["load"].get<double>();
+  return result;
 }
 
 }  // namespace weft::bench::page

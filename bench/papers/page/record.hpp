@@ -15,15 +15,23 @@ namespace weft::bench::page {
 
 struct record {
   std::string command;  ///< as one would type it
-  double seconds = 0;
+  double seconds = 0;   ///< of all runs
   std::string problem;  ///< empty: it ended well
   std::vector<json> lines;
+  int runs = 1;
+  /// How many cores other processes used, before or during a run: the most of all runs. Nothing in
+  /// records of before this was measured.
+  std::optional<double> load{};
 
   bool ok() const noexcept { return problem.empty() && !lines.empty(); }
 };
 
 /// Records by the key of their command, "PAPER.COMMAND".
 using records = std::map<std::string, record>;
+
+/// Adds a further run: its lines have its number as "run". Its problem, if it has one, becomes that
+/// of the record.
+void add_run(record& to, record further);
 
 /// Writes `raw`/NAME.jsonl (the lines as they are) and `raw`/NAME.run.json (all else).
 /// Throws std::runtime_error with the file's name when that fails.

@@ -8,7 +8,8 @@
 
 namespace weft::bench::page {
 
-/// Names and texts in the order of the page: date, processor, cores, memory, kernel, compiler,
+/// Names and texts in the order of the page: date, processor, cores and
+/// what they need for each other's memory (a short measurement), memory, kernel, compiler,
 /// weft, Open MPI, MPICH. \param weft its version
 json describe_machine(const std::string& weft, bool quick);
 

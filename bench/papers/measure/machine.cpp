@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/machine.hpp"
+#include "measure/machine.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -8,9 +8,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <ctime>
 #include <fstream>
 
+#include "output/json_lines.hpp"
+#include "page/plan.hpp"
 #include "support/subprocess.hpp"
 
 namespace weft::bench::page {
@@ -68,6 +71,25 @@ std::string version_of(const std::string& program) {
   return "unknown";
 }
 
+/// What two cores need for each other's memory, without a library: a virtual machine's cores may
+/// lie on one core of its host, or far apart, and not on the same ones each day.
+std::string between_cores() {
+  const auto program = own_folder() / "weft-bench";
+  if (!find_program(program.string())) return "not measured";
+  const auto ended = run_command({{program.string(), "raw", "--limit", "cache_line,pipelined_copy",
+                                   "--size", "1M", "--effort", "0.2", "--json"},
+                                  {}},
+                                 std::chrono::seconds(20));
+  double line_us = 0, copy_us = 0;
+  for (const json& one : parse_lines(ended.out)) {
+    if (one.value("bench", "") != "latency") continue;
+    (one.value("limit", "") == "cache_line" ? line_us : copy_us) = one.value("half_rtt_us", 0.0);
+  }
+  if (!(line_us > 0 && copy_us > 0)) return "not measured";
+  return fmt::format("a cache line takes {:.3f} µs, a MiB through shared memory {:.0f} µs", line_us,
+                     copy_us);
+}
+
 }  // namespace
 
 json describe_machine(const std::string& weft, bool quick) {
@@ -79,6 +101,7 @@ json describe_machine(const std::string& weft, bool quick) {
   return {{"date", fmt::format("{:%Y-%m-%d %H:%M} UTC", now)},
           {"processor", processor()},
           {"cores", cores()},
+          {"between cores", between_cores()},
           {"memory", memory()},
           {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
           {"compiler", compiler()},

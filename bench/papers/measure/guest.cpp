@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/guest.hpp"
+#include "measure/guest.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "page/run.hpp"
+#include "measure/run.hpp"
 #include "support/subprocess.hpp"
 
 namespace weft::bench::page {

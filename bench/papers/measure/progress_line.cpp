@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/progress_line.hpp"
+#include "measure/progress_line.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
