@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "measure/core_distance.hpp"
 #include "measure/load.hpp"
 #include "plot/text.hpp"
 
@@ -41,6 +43,33 @@ std::string load_in_words(const records& measured) {
   for (const auto& [name, one] : measured) most = std::max(most, one.load.value_or(-1));
   if (most < 0) return "not recorded";
   return fmt::format("other processes used at most {:.2f} cores while commands ran", most);
+}
+
+/// The least distance of two cores, of all records; nothing if none has one.
+std::optional<double> nearest(const records& measured) {
+  std::optional<double> least;
+  for (const auto& [name, one] : measured)
+    if (one.line_ns) least = std::min(least.value_or(*one.line_ns), *one.line_ns);
+  return least;
+}
+
+/// A note, if the cores were not always as near as that.
+std::string distance_note(const records& measured) {
+  const auto least = nearest(measured);
+  std::vector<std::string> names;
+  double most = 0;
+  for (const auto& [name, one] : measured) {
+    if (!least || one.line_ns.value_or(0) <= core_distance::far * *least) continue;
+    names.push_back(name);
+    most = std::max(most, *one.line_ns);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "<div class=\"problem\">\n<p>Before or after a run of these commands a cache line took up to "
+      "{:.0f} ns from core to core, and {:.0f} ns at best: the host of this virtual machine moves "
+      "its "
+      "cores. Claims on their values are compared within a run: {}.</p>\n</div>\n",
+      most, *least, prose(fmt::format("{}", fmt::join(names, ", "))));
 }
 
 std::string facts_of(const json& machine, const records& measured) {
@@ -226,8 +255,8 @@ std::string html_of(const std::vector<paper>& papers, const records& measured,
   html += score_of(total);
   html += fmt::format("<p class=\"small soft\">{}, measured on:</p>\n",
                       plural(experiments, "experiment"));
-  html += facts_of(machine, measured) + busy_note(machine, measured) + "</header>\n" +
-          contents_of(all) + "<main>\n";
+  html += facts_of(machine, measured) + busy_note(machine, measured) + distance_note(measured) +
+          "</header>\n" + contents_of(all) + "<main>\n";
   for (const auto& [of, results] : all) html += section_of(*of, results, measured);
   return html + "</main>\n</body>\n</html>\n";
 }

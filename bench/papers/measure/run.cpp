@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "measure/core_distance.hpp"
 #include "measure/guest.hpp"
 #include "measure/load.hpp"
 #include "measure/progress_line.hpp"
@@ -45,7 +46,9 @@ class round_of_jobs {
     for (const job& one : here) {
       if (until && clock::now() >= *until) return;
       progress.begin(one.name, one.seconds);
+      const auto before = cores_.come_near();
       record made = run_job(one);
+      if (before) made.line_ns = std::max(*before, cores_.measure().value_or(0));
       progress.end(made.problem);
       keep(one, std::move(made));
     }
@@ -83,6 +86,7 @@ class round_of_jobs {
   const page_options& how_;
   std::filesystem::path raw_;
   records& result_;
+  core_distance cores_;
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ void add_run(record& to, record further) {
   to.seconds += further.seconds;
   if (!further.problem.empty()) to.problem = fmt::format("run {}: {}", to.runs, further.problem);
   if (further.load) to.load = std::max(to.load.value_or(0), *further.load);
+  if (further.line_ns) to.line_ns = std::max(to.line_ns.value_or(0), *further.line_ns);
   for (json& line : further.lines) {
     line["run"] = to.runs;
     to.lines.push_back(std::move(line));
@@ -57,6 +58,7 @@ void save_record(const std::filesystem::path& raw, const std::string& name, cons
               {"problem", what.problem},
               {"runs", what.runs}};
   if (what.load) how["load"] = *what.load;
+  if (what.line_ns) how["line_ns"] = *what.line_ns;
   write_file(raw / (name + ".run.json"), dumped(how, 1) + '\n');
 }
 
@@ -73,6 +75,8 @@ std::optional<record> load_record(const std::filesystem::path& raw, const std::s
                 .runs = parsed.value("runs", 1)};
   if (parsed.contains("load") && parsed["load"].is_number())
     result.load = parsed["load"].get<double>();
+  if (parsed.contains("line_ns") && parsed["line_ns"].is_number())
+    result.line_ns = parsed["line_ns"].get<double>();
   return result;
 }
 

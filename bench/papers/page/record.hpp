@@ -22,6 +22,9 @@ struct record {
   /// How many cores other processes used, before or during a run: the most of all runs. Nothing in
   /// records of before this was measured.
   std::optional<double> load{};
+  /// Nanoseconds that a cache line took from core to core before a run or after it: the most of all
+  /// runs. Nothing with one core, and in the guest.
+  std::optional<double> line_ns{};
 
   bool ok() const noexcept { return problem.empty() && !lines.empty(); }
 };
