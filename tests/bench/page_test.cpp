@@ -15,6 +15,19 @@ using weft::tests::count_of;
 using weft::tests::example_paper;
 using weft::tests::example_records;
 
+TEST_CASE("a page names the commands that ran with cores far apart", "[report]") {
+  const auto note = [](double farthest) {
+    records measured;
+    measured["paper.near"].line_ns = 40;
+    measured["paper.other"].line_ns = farthest;
+    return html_of(std::vector<paper>{}, measured, json::object());
+  };
+  CHECK(note(59).find("from core to core") == std::string::npos);
+  CHECK(note(165).find("up to 165 ns from core to core, and 40 ns at best") != std::string::npos);
+  CHECK(note(165).find("paper.other") != std::string::npos);
+  CHECK(note(165).find("paper.near") == std::string::npos);
+}
+
 TEST_CASE("a page has a picture with every series, a verdict for each claim, and what is missing") {
   const std::vector<paper> papers{read_paper(example_paper())};
   const std::string html = html_of(papers, example_records(), {{"cores", "2"}});

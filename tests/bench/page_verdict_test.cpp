@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a claim of a paper is decided, what a control says of its cause, and what is run once more.
+#include "measure/core_distance.hpp"
 #include "measure/load.hpp"
 #include "measure/rounds.hpp"
 #include "page/verdict.hpp"
@@ -172,4 +173,11 @@ TEST_CASE("the load is read out of the kernel's times", "[report]") {
   CHECK(times->stolen == weft::tests::Approx(0.7));
   CHECK_FALSE(parse_cpu_times("cpu0 1 1\n", 100));
   CHECK(busy_limit() == weft::tests::Approx(0.1 * own_cores()));
+}
+
+TEST_CASE("cores are some distance apart, where there are two", "[report]") {
+  core_distance cores;
+  const auto first = cores.measure();
+  CHECK(first.has_value() == (own_cores() > 1));
+  if (first) CHECK(*first > 0);
 }
