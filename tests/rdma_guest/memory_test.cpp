@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t much = 32u << 20;
 
-/// The channel of two processes beside the device.
-class channel {
+/// What connects two processes beside the device.
+class packet_socket {
  public:
-  explicit channel(int fd) : fd_(fd) {}
-  ~channel() { ::close(fd_); }
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
+  explicit packet_socket(int fd) : fd_(fd) {}
+  ~packet_socket() { ::close(fd_); }
+  packet_socket(const packet_socket&) = delete;
+  packet_socket& operator=(const packet_socket&) = delete;
 
   void say(std::span<const std::byte> bytes) const {
     if (::send(fd_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -41,7 +41,7 @@ class channel {
 
 /// Another process: shows memory, and waits for its end.
 [[noreturn]] void show_memory(int fd) {
-  const channel to(fd);
+  const packet_socket to(fd);
   try {
     plain_end e(device_of());
     const wireup_message card{0, to.hear(), {}};
@@ -193,7 +193,7 @@ TEST_CASE("device: a process that is killed while its memory is read is lost, an
     show_memory(ends[1]);
   }
   ::close(ends[1]);
-  const channel to(ends[0]);
+  const packet_socket to(ends[0]);
   auto one = device_of(), two = device_of();
   bytes here(much);
   if (one && two) {
