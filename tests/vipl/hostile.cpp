@@ -111,7 +111,7 @@ struct victim {
     d->CS.SegCount = 1;
     d->DS[0].Local.Data.Address = at + 4096 + n * buffer;
     d->DS[0].Local.Handle = handle;
-    d->DS[0].Local.Length = buffer;
+    d->DS[0].Local.Length = d->CS.Length = buffer;
     return d;
   }
 

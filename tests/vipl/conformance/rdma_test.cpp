@@ -12,8 +12,6 @@ namespace {
 constexpr VIP_UINT16 rdma_write = VIP_CONTROL_OP_RDMAWRITE, rdma_read = VIP_CONTROL_OP_RDMAREAD,
                      rdma_write_word = VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_IMMEDIATE;
 
-bool may_read(level l) { return l != VIP_SERVICE_UNRELIABLE; }
-
 }  // namespace
 
 TEST_CASE("rdma: writes gather, reads scatter, and immediate data takes a receive") {

@@ -21,6 +21,8 @@ using level = VIP_RELIABILITY_LEVEL;
 inline constexpr std::array<level, 3> levels{VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
                                              VIP_SERVICE_RELIABLE_RECEPTION};
 const char* name_of(level l) noexcept;
+/// Whether VIs of that level may read by RDMA.
+constexpr bool may_read(level l) noexcept { return l != VIP_SERVICE_UNRELIABLE; }
 
 /// Milliseconds after which a test fails that waits for something.
 inline constexpr VIP_ULONG patience = 30'000;

@@ -116,12 +116,6 @@ vi* nic::find(std::uint32_t number) const noexcept {
   return vis_[slot];
 }
 
-bool nic::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
-  return std::any_of(vis_.begin(), vis_.end(), [&](const vi* v) {
-    return v && (v->receives.uses(r, handle) || v->sends.uses(r, handle));
-  });
-}
-
 void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept {
   int change = 0;
   {
@@ -131,16 +125,6 @@ void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexce
     error_context_ = context;
   }
   if (change != 0) service_.attend(change);
-}
-
-void nic::forget_memory(VIP_MEM_HANDLE handle) {
-  std::vector<std::shared_ptr<landing_place>> all;
-  {
-    const locked lock(*this);
-    for (vi* v : vis_)
-      if (v) all.push_back(v->receives.hide(handle));
-  }
-  for (const auto& place : all) place->forget(handle);
 }
 
 std::shared_ptr<listener> nic::listener_at(const std::string& where) {

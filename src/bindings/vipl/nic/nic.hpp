@@ -154,6 +154,14 @@ class nic final : public object_of<object::kind::nic> {
   std::uint16_t next_epoch() noexcept { return ++last_epoch_; }
   /// The listener of a discriminator, made when it is first asked for.
   std::shared_ptr<listener> listener_at(const std::string& where);
+  /// Registrations are made and ended, and their regions, in turns: by who holds this.
+  std::mutex& memory_turn() noexcept { return memory_turn_; }
+  /// A VI has no protection tag: its peer may use all memory for RDMA, as far as that allows it,
+  /// also memory that is registered later. \throws weft::error
+  void open_memory();
+  /// Makes the regions of a registration that has none. With `memory_turn`, not locked.
+  /// \throws weft::error
+  void show(registration& r, VIP_MEM_HANDLE handle);
   /// No VI shows that memory to its peer any more.
   void forget_memory(VIP_MEM_HANDLE handle);
   void set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept;
@@ -210,6 +218,9 @@ class nic final : public object_of<object::kind::nic> {
   bool led_by_service_ = false;
   std::uint64_t generation_ = 0;
   std::atomic<unsigned> followers_{0};
+
+  std::mutex memory_turn_;
+  bool memory_open_ = false;  // of all tags; with memory_turn_
 
   std::mutex listeners_mutex_;
   std::map<std::string, std::shared_ptr<listener>> listeners_;

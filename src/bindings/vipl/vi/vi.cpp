@@ -14,12 +14,12 @@ vi::vi(nic& of, const VIP_VI_ATTRIBUTES& a, completion_queue* send_queue,
       receives(*this, receive_queue),
       sends(*this, send_queue) {
   number = owner.add(*this);
-  ++object::at<protection_tag>(attributes.Ptag)->users;
+  count_user(attributes.Ptag, 1);
 }
 
 vi::~vi() {
   owner.remove(*this);
-  --object::at<protection_tag>(attributes.Ptag)->users;
+  count_user(attributes.Ptag, -1);
 }
 
 // --- connections --------------------------------------------------------------------------------

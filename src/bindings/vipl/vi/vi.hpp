@@ -42,7 +42,7 @@ class vi final : public object_of<object::kind::vi> {
   bool confirms() const noexcept {
     return attributes.ReliabilityLevel == VIP_SERVICE_RELIABLE_RECEPTION;
   }
-  std::uint32_t tag() const noexcept { return object::at<protection_tag>(attributes.Ptag)->number; }
+  std::uint32_t tag() const noexcept { return number_of_tag(attributes.Ptag); }
   /// Idle, and no request goes on.
   bool may_connect() const noexcept {
     return connection.state() == VIP_STATE_IDLE && !connection.attempt;
