@@ -276,15 +276,15 @@ typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP
 /* --- the NIC --------------------------------------------------------------------------------- */
 
 /* Opens a NIC: a context of weft with its transports, as the WEFT_* variables choose them.
- * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. VIP_INVALID_PARAMETER:
- * that name, or a variable, which a line on stderr names. */
+ * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. A failure's reason is a
+ * line on stderr. VIP_INVALID_PARAMETER: that name, or a variable, which the line names. */
 VIP_RETURN VipOpenNic(IN const VIP_CHAR* DeviceName, OUT VIP_NIC_HANDLE* NicHandle);
 /* Ends the NIC and everything that was made from it: connections, VIs, queues, registrations, and
  * requests, which are refused. No other thread may be inside a call on any of these. */
 VIP_RETURN VipCloseNic(IN VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(IN VIP_NIC_HANDLE NicHandle, OUT VIP_NIC_ATTRIBUTES* NicAttribs);
 /* Sets the handler of asynchronous errors; null: none. The error descriptor is valid during the
- * call of the handler. */
+ * call of the handler. docs/vipl.md has the cause of each code. */
 VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
                             IN VIP_ERROR_HANDLER Handler);
 /* Returns VIP_ERROR_NOT_SUPPORTED for every InfoType. */

@@ -109,6 +109,11 @@ std::size_t side::reports() const {
   return reported_.size();
 }
 
+void side::forget_reports() {
+  const std::lock_guard lock(mutex_);
+  reported_.clear();
+}
+
 // --- pairs --------------------------------------------------------------------------------------
 
 pair::pair() : where("suite-" + std::to_string(::getpid())) {

@@ -81,6 +81,8 @@ class side {
   /// Waits until the error handler has been called so, for that VI.
   bool has_reported(VIP_ERROR_CODE code, VIP_VI_HANDLE vi);
   std::size_t reports() const;
+  /// What has been reported is not looked at any more: a later VI may have the same handle.
+  void forget_reports();
 
   VIP_NIC_HANDLE nic = nullptr;
   VIP_PROTECTION_HANDLE tag = nullptr;

@@ -16,7 +16,7 @@ namespace weft::vipl {
 
 /// The number of the handler that takes all messages between NICs.
 inline constexpr std::uint32_t handler_number = 0x56495031;
-inline constexpr std::uint32_t wire_magic = 0x56495003;  // with the version of these formats
+inline constexpr std::uint32_t wire_magic = 0x56495004;  // with the version of these formats
 
 /// Bytes of the longest message to the handler, with its header.
 inline constexpr std::size_t longest_message = 8 * 1024;
@@ -31,9 +31,13 @@ enum class message : std::uint8_t {
   connected,  ///< the side that listens has accepted; its introduction follows
   agreed,     ///< the answer of the side that has requested
   gone,       ///< the same: it does not wait any more
-  broken,     ///< the VI of the sender has left the connection by an error
+  broken,     ///< the VI of the sender has left the connection by an error; `length`: rdma_fault
   left,       ///< the same in good order
+  denied,     ///< of an unreliable VI, which stays connected; `length`: rdma_fault
 };
+
+/// What became of an RDMA operation of the sender's, as the memory's side is to report it.
+enum class rdma_fault : std::uint32_t { none, write_denied, read_denied, write_aborted };
 
 enum flags : std::uint8_t {
   with_immediate = 1,  ///< `immediate` is valid

@@ -160,6 +160,7 @@ VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_MEM_HAN
       r->attributes = *attributes;
       r->tag = number_of_tag(attributes->Ptag);
     }
+    n->withdraw_memory(*r, handle);
     r->shown.reset();
     r->open.reset();
     n->show(*r, handle);

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "bindings/vipl/base/host_names.hpp"
@@ -75,16 +76,34 @@ nic::~nic() {
   memory.release_all();
 }
 
+/// A call of the error handler.
+class nic::report final : public service::job {
+ public:
+  explicit report(nic& n) noexcept : nic_(n) {}
+  void run() override {
+    handler(context, &what);
+    nic_.reports_.fetch_sub(1);
+  }
+
+  VIP_ERROR_DESCRIPTOR what{};
+  VIP_ERROR_HANDLER handler = nullptr;
+  VIP_PVOID context = nullptr;
+
+ private:
+  nic& nic_;
+};
+
 void nic::raise(const VIP_ERROR_DESCRIPTOR& e) noexcept {
   if (!error_handler_) return;
-  guarded([&] {
-    const auto report = [e, call = error_handler_, context = error_context_] {
-      VIP_ERROR_DESCRIPTOR shown = e;
-      call(context, &shown);
-    };
-    run_soon(std::make_unique<service::job_of<decltype(report)>>(report));
-    return VIP_SUCCESS;
-  });
+  std::unique_ptr<service::job> next(new (std::nothrow) report(*this));
+  if (!next) next = std::move(last_report_);
+  if (!next) return;
+  auto& r = static_cast<report&>(*next);
+  r.what = e;
+  r.handler = error_handler_;
+  r.context = error_context_;
+  reports_.fetch_add(1);
+  run_soon(std::move(next));
 }
 
 void nic::run_soon(std::unique_ptr<service::job> job) noexcept {
@@ -118,8 +137,10 @@ vi* nic::find(std::uint32_t number) const noexcept {
 
 void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept {
   int change = 0;
+  std::unique_ptr<service::job> spare(new (std::nothrow) report(*this));
   {
     const locked lock(*this);
+    if (handler && spare) last_report_.swap(spare);
     change = (handler != nullptr) - (error_handler_ != nullptr);
     error_handler_ = handler;
     error_context_ = context;

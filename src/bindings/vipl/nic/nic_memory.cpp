@@ -73,4 +73,17 @@ void nic::forget_memory(VIP_MEM_HANDLE handle) {
   for (const auto& place : all) place->forget(handle);
 }
 
+void nic::withdraw_memory(const registration& r, VIP_MEM_HANDLE handle) {
+  std::vector<std::shared_ptr<landing_place>> all;
+  {
+    const locked lock(*this);
+    for (vi* v : vis_)
+      if (v && !may_use(v->tag(), r.tag)) {
+        v->receives.withdraw(r, handle);
+        all.push_back(v->receives.hide(handle));
+      }
+  }
+  for (const auto& place : all) place->forget(handle);
+}
+
 }  // namespace weft::vipl

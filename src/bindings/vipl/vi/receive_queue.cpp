@@ -72,6 +72,14 @@ bool receive_queue::uses(const registration& r, VIP_MEM_HANDLE handle) const noe
   return false;
 }
 
+void receive_queue::withdraw(const registration& r, VIP_MEM_HANDLE handle) noexcept {
+  for (std::size_t i = 0; i != posted_.size(); ++i)
+    if (vipl::uses(*posted_[i].descriptor, 0, r, handle)) {
+      posted_[i].withdrawn = true;
+      posted_[i].reach = 0;
+    }
+}
+
 void receive_queue::post(VIP_DESCRIPTOR& d, std::uint32_t reach) {
   posted_.reserve(posted_.size() + 1);
   finished.expect();
@@ -99,11 +107,17 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
   const bool placed = is_data && (h.flags & in_place) != 0;
   const bool lacks_place = is_data && !placed && (h.flags & unplaced) != 0;
   const bool fits = !posted_.empty() && (!is_data || h.length <= posted_.front().capacity);
-  const bool reaches = fits && (!is_data || h.length <= posted_.front().reach);
+  const bool withdrawn = fits && posted_.front().withdrawn;
+  const bool reaches = fits && !withdrawn && (!is_data || h.length <= posted_.front().reach);
   if (posted_.empty() || (lacks_place && reaches)) return drop(label);
   // The sender does not know yet that an earlier message was dropped.
   if (placed && reader(bytes).take<std::uint32_t>() != taken_) return drop(label);
   VIP_DESCRIPTOR& d = *posted_.front().descriptor;
+  if (!is_data && (!bytes.empty() || h.length > vi_.attributes.MaxTransferSize)) {
+    // No correct peer says that of a write: what it has written is not what was agreed.
+    take(VIP_STATUS_OP_REMOTE_RDMA_WRITE | VIP_STATUS_TRANSPORT_ERROR, 0);
+    return vi_.fail(VIP_ERROR_RDMAW_DATA, nullptr, true);
+  }
   std::uint32_t status = is_data ? std::uint32_t{VIP_STATUS_OP_RECEIVE}
                                  : std::uint32_t{VIP_STATUS_OP_REMOTE_RDMA_WRITE};
   if ((h.flags & with_immediate) != 0) {
@@ -113,7 +127,10 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
   if (!reaches) {
     refuse(label);
     take(status | (fits ? VIP_STATUS_PROTECTION_ERROR : VIP_STATUS_LENGTH_ERROR), 0);
-    if (vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
+    if (vi_.reliable())
+      vi_.fail(withdrawn ? VIP_ERROR_COMP_PROT : VIP_ERROR_CONN_LOST, &d, true);
+    else if (withdrawn)
+      vi_.report(VIP_ERROR_COMP_PROT, &d);
     return;
   }
   if (is_data && !placed) {

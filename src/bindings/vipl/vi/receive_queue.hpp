@@ -43,6 +43,8 @@ class receive_queue {
   void post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status);
   /// Not locked: shows its buffers to the peer.
   void show(const VIP_DESCRIPTOR& d);
+  /// The VI may not use that memory any more: no posted descriptor does.
+  void withdraw(const registration& r, VIP_MEM_HANDLE handle) noexcept;
   /// The peer sees that memory no more. \return where the region is to be ended, not locked
   std::shared_ptr<landing_place> hide(VIP_MEM_HANDLE handle) noexcept;
 
@@ -72,6 +74,7 @@ class receive_queue {
     VIP_DESCRIPTOR* descriptor;
     std::uint32_t capacity;
     std::uint32_t reach;
+    bool withdrawn = false;  // its memory has got another protection tag
   };
 
   void take(std::uint32_t status, std::uint32_t length) noexcept;

@@ -41,6 +41,8 @@ class send_queue {
   void abandon(std::uint32_t status) noexcept;
   /// Whether weft uses buffers of this queue.
   bool in_flight() const noexcept;
+  /// Whether bytes of an RDMA write are on their way.
+  bool writes_now() const noexcept;
 
   // --- messages: in their handler ---------------------------------------------------------------
 
@@ -62,6 +64,7 @@ class send_queue {
   bool advance_once();
   bool may_begin_early(const work& w) const noexcept;
   bool publish() noexcept;
+  void report_rdma(const work& w) noexcept;
   static void finish(work& w, std::uint32_t status) noexcept;
 
   // send_start.cpp
