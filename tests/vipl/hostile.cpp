@@ -28,7 +28,7 @@ using namespace weft;
 using namespace weft::vipl;
 
 constexpr unsigned connections = 24, messages_of_each = 150;
-constexpr std::size_t buffer = 20000, receives = 4;
+constexpr std::size_t buffer = 60000, receives = 4;
 
 void check(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);

@@ -27,7 +27,7 @@ void check(bool holds, const char* what) {
   std::exit(1);
 }
 
-constexpr std::size_t at_most = 1000, descriptor_bytes = 64, long_message = 20'000,
+constexpr std::size_t at_most = 1000, descriptor_bytes = 64, long_message = 60'000,
                       all_bytes = at_most * descriptor_bytes + long_message;
 
 /// A NIC, memory for descriptors without bytes and a long message, and a VI with a completion

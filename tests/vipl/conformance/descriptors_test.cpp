@@ -209,9 +209,12 @@ struct meeting {
 
 constexpr meeting meetings[] = {
     {"no descriptor", 100, false, false, 0, VIP_ERROR_RECVQ_EMPTY},
+    {"no descriptor for one in pieces", 20'000, false, false, 0, VIP_ERROR_RECVQ_EMPTY},
     {"no descriptor for a long one", 100'000, false, false, 0, VIP_ERROR_RECVQ_EMPTY},
     {"no descriptor for a write", 100, true, false, 0, VIP_ERROR_RECVQ_EMPTY},
     {"a shorter descriptor", 100, false, true, VIP_STATUS_LENGTH_ERROR, VIP_ERROR_CONN_LOST},
+    {"a shorter descriptor for one in pieces", 20'000, false, true, VIP_STATUS_LENGTH_ERROR,
+     VIP_ERROR_CONN_LOST},
     {"a much shorter descriptor", 100'000, false, true, VIP_STATUS_LENGTH_ERROR,
      VIP_ERROR_CONN_LOST},
 };

@@ -122,23 +122,24 @@ TEST_CASE("ends: sends in flight come back when either side leaves in the middle
       constexpr std::size_t sends = 60;
       // Fewer receives than sends, some of them long: the client asks for the others.
       for (std::size_t i = 0; i != sends / 2; ++i)
-        c.receive(p.b.describe(i, {{i * 20'000, 20'000}}));
+        c.receive(p.b.describe(i, {{i * 50'000, 50'000}}));
       for (std::size_t i = 0; i != sends; ++i)
-        c.send(p.a.describe(i, {{i * 20'000, i % 2 == 0 ? std::size_t{20'000} : std::size_t{20}}}));
+        c.send(p.a.describe(
+            i, {{i * 50'000, i % 2 == 0 ? std::size_t{50'000} : std::size_t{20'000}}}));
       REQUIRE(VipDisconnect(client_leaves ? c.from : c.to) == VIP_SUCCESS);
       for (std::size_t i = 0; i != sends; ++i) {
         CAPTURE(i);
         VIP_DESCRIPTOR* d = nullptr;
         const VIP_RETURN code = VipSendWait(c.from, patience, &d);
         REQUIRE((code == VIP_SUCCESS || code == VIP_DESCRIPTOR_ERROR));
-        CHECK(d->DS[0].Local.Data.Address == p.a.data(i * 20'000));
+        CHECK(d->DS[0].Local.Data.Address == p.a.data(i * 50'000));
       }
       for (std::size_t i = 0; i != sends / 2; ++i) {
         CAPTURE(i);
         VIP_DESCRIPTOR* d = nullptr;
         const VIP_RETURN code = VipRecvWait(c.to, patience, &d);
         REQUIRE((code == VIP_SUCCESS || code == VIP_DESCRIPTOR_ERROR));
-        CHECK(d->DS[0].Local.Data.Address == p.b.data(i * 20'000));
+        CHECK(d->DS[0].Local.Data.Address == p.b.data(i * 50'000));
       }
     }
   });

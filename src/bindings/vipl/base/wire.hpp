@@ -34,6 +34,7 @@ enum class message : std::uint8_t {
   broken,     ///< the VI of the sender has left the connection by an error; `length`: rdma_fault
   left,       ///< the same in good order
   denied,     ///< of an unreliable VI, which stays connected; `length`: rdma_fault
+  piece,      ///< more bytes of the last `data`, which is in pieces; `length`: how many were before
 };
 
 /// What became of an RDMA operation of the sender's, as the memory's side is to report it.
@@ -44,6 +45,7 @@ enum flags : std::uint8_t {
   in_place = 2,        ///< the bytes have been written to the descriptor's buffers
   unplaced = 4,        ///< there was no descriptor that would hold them: no bytes come
   answers = 8,         ///< of `ahead`: the question for message number `length`
+  in_pieces = 16,      ///< of `data`: the first bytes come, and the others by `piece`
 };
 
 /// The beginning of each message.
@@ -59,6 +61,10 @@ static_assert(sizeof(header) == 16 && std::is_trivially_copyable_v<header>);
 
 /// Bytes of the longest send that travels inside its message.
 inline constexpr std::size_t longest_inline = longest_message - sizeof(header);
+
+/// Bytes of the longest send that travels in several messages. Each but the last one has
+/// longest_inline of them; no other send of the VI comes between.
+inline constexpr std::size_t longest_in_pieces = 48 * 1024;
 
 /// The receive descriptors that are posted, from one on: their number may be 0. Messages and
 /// descriptors are numbered from the beginning of a connection. On an unreliable VI, messages are

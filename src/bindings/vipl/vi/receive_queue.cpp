@@ -18,12 +18,19 @@ std::uint64_t room_of(const VIP_DESCRIPTOR& d) noexcept {
   return room;
 }
 
-void scatter(const VIP_DESCRIPTOR& to, std::span<const std::byte> bytes) noexcept {
-  for (unsigned i = 0; i != to.CS.SegCount && !bytes.empty(); ++i) {
+/// Bytes from number `from` on. All of them have a place.
+void scatter(const VIP_DESCRIPTOR& to, std::size_t from,
+             std::span<const std::byte> bytes) noexcept {
+  for (unsigned i = 0; !bytes.empty(); ++i) {
     const VIP_DATA_SEGMENT& s = segment_of(to, i).Local;
-    const std::size_t n = std::min<std::size_t>(s.Length, bytes.size());
-    if (n != 0) std::memcpy(s.Data.Address, bytes.data(), n);
+    if (from >= s.Length) {
+      from -= s.Length;
+      continue;
+    }
+    const std::size_t n = std::min<std::size_t>(s.Length - from, bytes.size());
+    std::memcpy(static_cast<std::byte*>(s.Data.Address) + from, bytes.data(), n);
     bytes = bytes.subspan(n);
+    from = 0;
   }
 }
 
@@ -56,6 +63,7 @@ receive_queue::~receive_queue() = default;
 void receive_queue::restart() noexcept {
   arrived_ = taken_ = announced_ = 0;
   peer_places_ = confirms_ = tells_drop_ = false;
+  incoming_ = {};
   asked_.reset();
   refused_.reset();
 }
@@ -63,7 +71,7 @@ void receive_queue::restart() noexcept {
 // --- posts --------------------------------------------------------------------------------------
 
 bool receive_queue::may_post(const VIP_DESCRIPTOR& d) const noexcept {
-  return room_of(d) <= longest_inline || shows(d);
+  return room_of(d) <= longest_in_pieces || shows(d);
 }
 
 bool receive_queue::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
@@ -102,13 +110,19 @@ void receive_queue::post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status) {
 // --- messages -----------------------------------------------------------------------------------
 
 void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes) noexcept {
+  if (incoming_.left != 0) return vi_.fail(VIP_ERROR_CONN_LOST, nullptr, true);  // between pieces
   const std::uint32_t label = arrived_++;
   const bool is_data = h.what == message::data;
   const bool placed = is_data && (h.flags & in_place) != 0;
   const bool lacks_place = is_data && !placed && (h.flags & unplaced) != 0;
+  const bool has_pieces = is_data && !placed && !lacks_place && (h.flags & in_pieces) != 0;
   const bool fits = !posted_.empty() && (!is_data || h.length <= posted_.front().capacity);
   const bool withdrawn = fits && posted_.front().withdrawn;
   const bool reaches = fits && !withdrawn && (!is_data || h.length <= posted_.front().reach);
+  if (has_pieces) {
+    incoming_ = {h.length, h.length, 0, !reaches};
+    if (!add_piece(bytes)) return vi_.fail(VIP_ERROR_CONN_LOST, nullptr, true);
+  }
   if (posted_.empty() || (lacks_place && reaches)) return drop(label);
   // The sender does not know yet that an earlier message was dropped.
   if (placed && reader(bytes).take<std::uint32_t>() != taken_) return drop(label);
@@ -124,13 +138,11 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
     d.CS.ImmediateData = h.immediate;
     status |= VIP_STATUS_IMMEDIATE;
   }
-  if (!reaches) {
-    refuse(label);
-    take(status | (fits ? VIP_STATUS_PROTECTION_ERROR : VIP_STATUS_LENGTH_ERROR), 0);
-    if (vi_.reliable())
-      vi_.fail(withdrawn ? VIP_ERROR_COMP_PROT : VIP_ERROR_CONN_LOST, &d, true);
-    else if (withdrawn)
-      vi_.report(VIP_ERROR_COMP_PROT, &d);
+  if (!reaches)
+    return refuse_message(label,
+                          status | (fits ? VIP_STATUS_PROTECTION_ERROR : VIP_STATUS_LENGTH_ERROR));
+  if (has_pieces) {
+    incoming_.status = status;
     return;
   }
   if (is_data && !placed) {
@@ -138,10 +150,54 @@ void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes
       take(status | VIP_STATUS_TRANSPORT_ERROR, 0);
       return vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
     }
-    scatter(d, bytes);
+    scatter(d, 0, bytes);
   }
   if (placed) peer_places_ = true;
   take(status, h.length);
+  confirm();
+}
+
+/// Takes the next bytes of the message to its descriptor. \return false: no correct peer sends so
+/// many, or such a message
+bool receive_queue::add_piece(std::span<const std::byte> bytes) noexcept {
+  const std::size_t expected = std::min<std::size_t>(longest_inline, incoming_.left);
+  if (bytes.size() != expected || incoming_.length <= longest_inline ||
+      incoming_.length > longest_in_pieces) {
+    incoming_.left = 0;
+    return false;
+  }
+  if (!incoming_.dropped)
+    scatter(*posted_.front().descriptor, incoming_.length - incoming_.left, bytes);
+  incoming_.left -= static_cast<std::uint32_t>(expected);
+  return true;
+}
+
+void receive_queue::on_piece(const header& h, std::span<const std::byte> bytes) noexcept {
+  const bool expected = incoming_.left != 0 && h.length == incoming_.length - incoming_.left;
+  const bool lost = expected && !incoming_.dropped && posted_.front().withdrawn;
+  if (lost) {
+    incoming_.dropped = true;
+    refuse_message(arrived_ - 1, incoming_.status | VIP_STATUS_PROTECTION_ERROR);
+  }
+  if (!expected || !add_piece(bytes)) return vi_.fail(VIP_ERROR_CONN_LOST, nullptr, true);
+  if (incoming_.left != 0 || incoming_.dropped) return;
+  take(incoming_.status, incoming_.length);
+  confirm();
+}
+
+/// The message may not go to the descriptor that it takes.
+void receive_queue::refuse_message(std::uint32_t label, std::uint32_t status) noexcept {
+  VIP_DESCRIPTOR& d = *posted_.front().descriptor;
+  const bool withdrawn = posted_.front().withdrawn;
+  refuse(label);
+  take(status, 0);
+  if (vi_.reliable())
+    vi_.fail(withdrawn ? VIP_ERROR_COMP_PROT : VIP_ERROR_CONN_LOST, &d, true);
+  else if (withdrawn)
+    vi_.report(VIP_ERROR_COMP_PROT, &d);
+}
+
+void receive_queue::confirm() noexcept {
   if (!vi_.confirms()) return;
   confirms_ = true;
   vi_.settle_soon();
@@ -185,7 +241,7 @@ void receive_queue::settle() {
   if (std::exchange(confirms_, false)) {
     // Not a message that was refused, nor those behind it.
     header h = vi_.connection.header_of(message::arrived);
-    h.length = refused_.value_or(arrived_);
+    h.length = refused_.value_or(complete_arrivals());
     vi_.connection.say(h);
   }
   if (const auto label = std::exchange(refused_, std::nullopt)) {

@@ -3,6 +3,7 @@
 // and is published when all before it are.
 //
 //   short send         data, with the bytes; where nothing is before it, it needs no work
+//   to 48 KiB          data, and pieces
 //   long send          puts to the receive descriptor that has travelled ahead; data
 //                      without one: asks, and then the same
 //   RDMA write         puts; with immediate data also: written
@@ -126,7 +127,8 @@ bool send_queue::advance_once() {
     }
     ++started_;
   }
-  if (committed_ == started_) return false;
+  if (committed_ == started_ || (committed_ != 0 && works_[committed_ - 1]->has_more_pieces()))
+    return false;
   work& w = *works_[committed_];
   if (w.now == work::stage::moved) {
     ++committed_;
@@ -152,7 +154,7 @@ bool send_queue::may_begin_early(const work& w) const noexcept {
   if (w.kind != work::what::send || first.kind != work::what::send) return false;
   // Its descriptor may have come: a later work would drop it from `known_`.
   if (first.now == work::stage::asking) return false;
-  return w.length <= longest_inline || known_.reaches(next_label_);
+  return w.length <= longest_in_pieces || known_.reaches(next_label_);
 }
 
 /// \return whether one has completed

@@ -57,7 +57,7 @@ class send_queue {
   // --- weft's operations ------------------------------------------------------------------------
 
   void on_moved(work& w) noexcept;                   ///< its transfers have ended
-  void on_committed(work& w, errc status) noexcept;  ///< its message has left
+  void on_committed(work& w, errc status) noexcept;  ///< its message has left, or a piece of it
 
  private:
   void add_work();
@@ -77,8 +77,9 @@ class send_queue {
   // send_commit.cpp
   bool send_at_once(VIP_DESCRIPTOR& d, std::uint32_t length) noexcept;
   void commit(work& w);
-  std::span<const std::byte> compose(header h, const VIP_DESCRIPTOR& d, bool carries,
-                                     const std::uint32_t* place) noexcept;
+  std::span<const std::byte> compose(header h, const VIP_DESCRIPTOR& d, std::size_t from,
+                                     std::size_t size, const std::uint32_t* place) noexcept;
+  void send_pieces(work& w);
   void has_left(work& w, errc status) noexcept;
 
   vi& vi_;

@@ -123,6 +123,8 @@ void vi::on_message(const header& h, peer_id from, std::span<const std::byte> re
     case message::data:
     case message::written:
       return receives.on_arrival(h, rest);
+    case message::piece:
+      return receives.on_piece(h, rest);
     case message::asks:
       return receives.on_question(h.length);
     case message::arrived:
