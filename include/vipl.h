@@ -276,15 +276,15 @@ typedef void (*VIP_CQ_CALLBACK)(VIP_PVOID Context, VIP_NIC_HANDLE NicHandle, VIP
 /* --- the NIC --------------------------------------------------------------------------------- */
 
 /* Opens a NIC: a context of weft with its transports, as the WEFT_* variables choose them.
- * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. VIP_INVALID_PARAMETER:
- * that name, or a variable, which a line on stderr names. */
+ * DeviceName: any name of 1 to 63 bytes. Each call opens a NIC of its own. A failure's reason is a
+ * line on stderr. VIP_INVALID_PARAMETER: that name, or a variable, which the line names. */
 VIP_RETURN VipOpenNic(IN const VIP_CHAR* DeviceName, OUT VIP_NIC_HANDLE* NicHandle);
 /* Ends the NIC and everything that was made from it: connections, VIs, queues, registrations, and
  * requests, which are refused. No other thread may be inside a call on any of these. */
 VIP_RETURN VipCloseNic(IN VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(IN VIP_NIC_HANDLE NicHandle, OUT VIP_NIC_ATTRIBUTES* NicAttribs);
 /* Sets the handler of asynchronous errors; null: none. The error descriptor is valid during the
- * call of the handler. */
+ * call of the handler. docs/vipl.md has the cause of each code. */
 VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
                             IN VIP_ERROR_HANDLER Handler);
 /* Returns VIP_ERROR_NOT_SUPPORTED for every InfoType. */
@@ -296,7 +296,8 @@ VIP_RETURN VipQuerySystemManagementInfo(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULON
 VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE* Ptag);
 /* VIP_ERROR_RESOURCE: a VI or registered memory has the tag. */
 VIP_RETURN VipDestroyPtag(IN VIP_NIC_HANDLE NicHandle, IN VIP_PROTECTION_HANDLE Ptag);
-/* Registers memory of the application. VIP_INVALID_PTAG: there is no such tag, or it is null.
+/* Registers memory of the application. Its Ptag may be null: the memory is for VIs without a tag
+ * then. VIP_INVALID_PTAG: there is no such tag.
  * VIP_INVALID_PARAMETER: a part of it is not mapped, or not to be written. */
 VIP_RETURN VipRegisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
                           IN VIP_ULONG Length, IN VIP_MEM_ATTRIBUTES* MemAttribs,
@@ -321,7 +322,8 @@ VIP_RETURN VipFreeMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
 
 /* --- VIs ------------------------------------------------------------------------------------- */
 
-/* Makes an idle VI. SendCQHandle, RecvCQHandle: completion queues, or null.
+/* Makes an idle VI. SendCQHandle, RecvCQHandle: completion queues, or null. Ptag may be null: the
+ * VI uses all memory of the NIC, and its peer does by RDMA, as far as the memory allows it.
  * VIP_INVALID_RELIABILITY_LEVEL, VIP_INVALID_MTU, VIP_INVALID_QOS, VIP_INVALID_PTAG,
  * VIP_INVALID_RDMAREAD (there is no RDMA read on unreliable VIs): that attribute is not possible.
  */
@@ -375,11 +377,12 @@ VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* 
 /* --- data ------------------------------------------------------------------------------------ */
 
 /* Posts a descriptor; it and its buffers belong to the library until its completion was taken.
- * MemoryHandle: of the memory that the descriptor is in, which has the VI's protection tag.
+ * MemoryHandle: of the memory that the descriptor is in, which has the VI's protection tag, if the
+ * VI has one. CS.Length: the sum of the data segments, or it has VIP_STATUS_FORMAT_ERROR.
  * VIP_INVALID_STATE: not connected. */
 VIP_RETURN VipPostSend(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
                        IN VIP_MEM_HANDLE MemoryHandle);
-/* The same, in any state of the VI. A buffer must begin in its registered memory; one that ends
+/* The same, in any state of the VI; CS.Length is not read. A buffer must begin in its registered memory; one that ends
  * behind it takes messages that need no more than the part in it, and others have
  * VIP_STATUS_PROTECTION_ERROR. */
 VIP_RETURN VipPostRecv(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
@@ -389,7 +392,8 @@ VIP_RETURN VipPostRecv(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorP
  * *DescriptorPtr is null then. */
 VIP_RETURN VipSendDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_DESCRIPTOR** DescriptorPtr);
 VIP_RETURN VipRecvDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_DESCRIPTOR** DescriptorPtr);
-/* The same, but waits. VIP_TIMEOUT; VIP_NOT_DONE: the queue is empty and the VI not connected. */
+/* The same, but waits. VIP_TIMEOUT; VIP_NOT_DONE: the queue is empty and the VI not connected.
+ * VIP_INVALID_PARAMETER, too: the queue has a completion queue, which is to be waited for. */
 VIP_RETURN VipSendWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout,
                        OUT VIP_DESCRIPTOR** DescriptorPtr);
 VIP_RETURN VipRecvWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VIPL beside weft's own calls, in turns in the same two processes: half round trips and bandwidth;
 // and what the paper on VIPL over shared memory shows: bandwidth by each kind of transfer, the
-// first transfer of a connection against later ones, and both kinds of memory (figures 4 to 6).
+// first transfer of a connection against later ones, and both kinds of memory (figures 4 to 6:
+// memory copy, block transfers and DMA are `ordinary`, `streaming` and `engine` here).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,23 +20,31 @@ namespace weft::bench::vipl_command {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
-constexpr std::size_t in_flight = 8, first_sends = 9;
+constexpr std::size_t first_sends = 9;
 
 struct request {
   settings chosen;
   job what{.bench = "vipl", .sizes = {8, kib, 8000, 64 * kib, 256 * kib, mib}};
-  std::vector<std::string> kinds{"pipeline", "cma", "direct", "qdma"};
+  std::vector<std::string> kinds{"pipeline", "streaming", "cma", "direct", "engine"};
   std::vector<std::string> memories{"any", "own"};
   std::string level = "delivery";
   int rounds = 5;
+  std::size_t in_flight = 8;
 };
 
-/// Each is a transport, or a value of WEFT_SHM_COPY.
+/// Each is one of `weft-bench kinds`, a transport, or a value of WEFT_SHM_COPY.
 vipl_way way_of(const request& wanted, const std::string& kind, const std::string& memory) {
-  vipl_way w{wanted.chosen.transport, kind, memory, wanted.level};
-  if (kind == "qdma" || kind == "tcp") {
+  vipl_way w{.transport = wanted.chosen.transport, .memory = memory, .level = wanted.level};
+  if (kind == "ordinary" || kind == "streaming") {
+    w.copy = "pipeline";
+    w.stores = kind == "ordinary" ? "ordinary" : "streaming:4k";
+  } else if (kind == "engine") {
+    w.transport = "qdma";
+    w.rendezvous = "get";  // in frames the processes would copy
+  } else if (kind == "qdma" || kind == "tcp") {
     w.transport = kind;
-    w.copy.clear();
+  } else {
+    w.copy = kind;
   }
   return w;
 }
@@ -51,6 +60,7 @@ json line_of(const request& wanted, const char* measure, std::size_t size, std::
              const std::vector<double>& samples) {
   json line = make_line(head_of("vipl", wanted.chosen, size), metric, samples);
   line["measure"] = measure;
+  if (std::string_view(measure) == "bandwidth") line["window"] = wanted.in_flight;
   return line;
 }
 
@@ -78,7 +88,7 @@ class measurement {
       all_.push_back({kind, memory, {}, {}, {}, {}, {}});
       all_.back().side = std::make_unique<vipl_side>(
           member, way_of(wanted, kind, memory), fmt::format("b{}-{}", stage, all_.size()),
-          *std::max_element(wanted.what.sizes.begin(), wanted.what.sizes.end()), in_flight);
+          *std::max_element(wanted.what.sizes.begin(), wanted.what.sizes.end()), wanted.in_flight);
     };
     add("", "own");  // the same choice of kinds as weft's own
     for (const std::string& kind : wanted.kinds)
@@ -108,9 +118,10 @@ class measurement {
     bandwidth_.clear();
     for (contestant& c : all_) c.latency = c.bandwidth = c.first = c.later = {};
     const double effort = wanted_.what.effort / wanted_.rounds;
-    const plan trips = latency_plan(size, effort), streams = window_plan(size, in_flight, effort);
+    const plan trips = latency_plan(size, effort),
+               streams = window_plan(size, wanted_.in_flight, effort);
     job windowed = wanted_.what;
-    windowed.window = in_flight;
+    windowed.window = wanted_.in_flight;
     windowed.effort = effort;
     for (int round = 0; round != wanted_.rounds; ++round) {
       const bench::side own{own_.ctx, own_.peer, member_.rank()};
@@ -178,8 +189,11 @@ void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("vipl", "The VI Provider Library beside weft's own calls");
   sub->add_option("--rounds", wanted->rounds, "Turns of all")->check(CLI::PositiveNumber);
+  sub->add_option("--window", wanted->in_flight, "Messages in flight, of bandwidth")
+      ->check(CLI::Range(1, 1000));
   sub->add_option("--kinds", wanted->kinds,
-                  "Kinds of transfer: values of WEFT_SHM_COPY, and the transports qdma and tcp")
+                  "Kinds of transfer: ordinary, streaming and engine as of `kinds`; values of "
+                  "WEFT_SHM_COPY; the transports qdma and tcp")
       ->delimiter(',');
   sub->add_option("--memory", wanted->memories, "any registered memory, own memory of the library")
       ->delimiter(',')

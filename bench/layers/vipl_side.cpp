@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -28,6 +29,28 @@ VIP_RELIABILITY_LEVEL level_of(const std::string& name) {
 double microseconds(std::chrono::steady_clock::duration d) {
   return std::chrono::duration<double, std::micro>(d).count();
 }
+
+/// A variable of the environment has another value for a while, unless that is empty. One thread:
+/// no other reads the environment meanwhile.
+class changed_variable {
+ public:
+  changed_variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    if (!value.empty()) ::setenv(name, value.c_str(), 1);
+  }
+  changed_variable(const changed_variable&) = delete;
+  changed_variable& operator=(const changed_variable&) = delete;
+  ~changed_variable() {
+    if (before_)
+      ::setenv(name_, before_->c_str(), 1);
+    else
+      ::unsetenv(name_);
+  }
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
 
 union net_address {
   VIP_NET_ADDRESS net;
@@ -55,16 +78,12 @@ vipl_side::vipl_side(pair_member& member, const vipl_way& way, const std::string
       window_(window),
       level_(level_of(way.level)),
       memory_(way.memory) {
-  // One thread: no other reads the environment meanwhile.
   ::setenv("WEFT_TRANSPORTS", ("self," + way.transport).c_str(), 1);
-  const char* const before = std::getenv("WEFT_SHM_COPY");
-  const std::string kept = before ? before : "";
-  if (!way.copy.empty()) ::setenv("WEFT_SHM_COPY", way.copy.c_str(), 1);
-  check(VipOpenNic("bench", &nic_), "VipOpenNic");
-  if (before)
-    ::setenv("WEFT_SHM_COPY", kept.c_str(), 1);
-  else
-    ::unsetenv("WEFT_SHM_COPY");
+  {
+    const changed_variable copy("WEFT_SHM_COPY", way.copy), stores("WEFT_SHM_STORES", way.stores),
+        rendezvous("WEFT_RENDEZVOUS", way.rendezvous);
+    check(VipOpenNic("bench", &nic_), "VipOpenNic");
+  }
   check(VipCreatePtag(nic_, &tag_), "VipCreatePtag");
   // Descriptors: receives, sends, an answer each way. Buffers: receives, and one for sends.
   const std::size_t size = (2 * window_ + 2) * descriptor_bytes + (window_ + 1) * longest_ + 4096;

@@ -16,7 +16,9 @@ namespace weft::bench {
 /// What distinguishes one VI from another.
 struct vipl_way {
   std::string transport = "shm";
-  std::string copy;                ///< WEFT_SHM_COPY; empty: as the environment has it
+  std::string copy{};              ///< WEFT_SHM_COPY; empty: as the environment has it
+  std::string stores{};            ///< WEFT_SHM_STORES, the same
+  std::string rendezvous{};        ///< WEFT_RENDEZVOUS, the same
   std::string memory = "own";      ///< "own": of VipAllocateMem; "any": any registered memory
   std::string level = "delivery";  ///< "unreliable", "delivery" or "reliable"
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls over every transport and in every mode. Both ends have handlers and call each other.
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -199,6 +200,33 @@ task<void> deadlines(context& here, endpoint other) {
   co_await meet<Left>(other, over);
 }
 
+// --- order -------------------------------------------------------------------------------------
+
+/// More bytes than the peer gives credit for, all at once: some posts wait, and those behind them
+/// are small.
+template <bool Left>
+task<void> order_of_posts(context& here, endpoint other) {
+  constexpr std::uint32_t count = 400;
+  std::uint32_t heard = 0;
+  bool in_order = true;
+  const handler takes = here.on_inline(am{numbers_of(Left)}, [&](const inline_call& c) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, c.data.data(), sizeof number);
+    in_order = in_order && number == heard;
+    ++heard;
+  });
+  co_await meet<Left>(other, ready);
+  std::vector<std::vector<std::uint32_t>> all;
+  for (std::uint32_t i = 0; i != count; ++i) all.emplace_back(i % 4 == 3 ? 2 : 2000, i);
+  scope fly;
+  for (const std::vector<std::uint32_t>& one : all)
+    fly.start(other.post_bytes(am{numbers_of(!Left)}, std::as_bytes(std::span(one))));
+  co_await fly.join();
+  while (heard != count) co_await sleep_for(100us);
+  expect(in_order, "an inline handler takes posts in their order");
+  co_await meet<Left>(other, over);
+}
+
 // --- the peer leaves ---------------------------------------------------------------------------
 
 task<void> calls_one_that_leaves(context&, endpoint other) {
@@ -225,6 +253,8 @@ task<void> leaves_in_a_call(context& here, endpoint other) {
 
 CONFORMS("calls: values of all kinds, both ways", values<true>, values<false>)
 CONFORMS("calls: bytes of all sizes, many at once", many_bytes_left, many_bytes_elsewhere)
+CONFORMS("calls: posts to an inline handler keep their order", order_of_posts<true>,
+         order_of_posts<false>)
 CONFORMS("calls: deadlines and stops reach handlers", deadlines<true>, deadlines<false>)
 
 TEST_CASE("conformance: calls: the peer leaves") {

@@ -28,7 +28,7 @@ using namespace weft;
 using namespace weft::vipl;
 
 constexpr unsigned connections = 24, messages_of_each = 150;
-constexpr std::size_t buffer = 20000, receives = 4;
+constexpr std::size_t buffer = 60000, receives = 4;
 
 void check(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
@@ -111,7 +111,7 @@ struct victim {
     d->CS.SegCount = 1;
     d->DS[0].Local.Data.Address = at + 4096 + n * buffer;
     d->DS[0].Local.Handle = handle;
-    d->DS[0].Local.Length = buffer;
+    d->DS[0].Local.Length = d->CS.Length = buffer;
     return d;
   }
 

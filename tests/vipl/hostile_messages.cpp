@@ -20,7 +20,7 @@ void append(std::string& to, const T& value) {
 
 void hostile_messages::begin(const introduction& victim) noexcept {
   victim_ = victim;
-  sent_ = heard_ = shown_ = dropped_ = first_ = known_ = 0;
+  sent_ = heard_ = shown_ = dropped_ = first_ = known_ = gone_ = whole_ = 0;
   asked_.reset();
 }
 
@@ -61,6 +61,13 @@ std::string hostile_messages::data() {
   } else if (dice_.percent(10)) {
     h.flags |= unplaced;
     h.length = 100'000;
+  } else if (dice_.percent(15)) {
+    h.flags |= in_pieces;
+    h.length = static_cast<std::uint32_t>(longest_inline + 1 + dice_.below(20'000));
+    body = noise(longest_inline);
+    body.resize(longest_inline, 'x');
+    whole_ = h.length;
+    gone_ = static_cast<std::uint32_t>(longest_inline);
   } else {
     body = noise(dice_.percent(20) ? longest_inline : 100);
     h.length = static_cast<std::uint32_t>(body.size());
@@ -83,14 +90,26 @@ std::string hostile_messages::list() {
   append(whole, list_ahead{0, std::max(heard_, shown_), count});
   for (std::uint32_t i = 0; i != count; ++i) {
     const auto places = static_cast<std::uint32_t>(dice_.below(4));
-    append(whole, descriptor_ahead{places * 9000, places});
-    for (std::uint32_t p = 0; p != places; ++p) append(whole, place_ahead{1 + p, 9000, p * 9000});
+    append(whole, descriptor_ahead{places * 25000, places});
+    for (std::uint32_t p = 0; p != places; ++p) append(whole, place_ahead{1 + p, 25000, p * 25000});
   }
   shown_ = std::max(heard_, shown_) + count;
   return whole;
 }
 
+/// The next bytes of a send in pieces.
+std::string hostile_messages::piece() {
+  const header h{victim_.vi, victim_.epoch, message::piece, 0, gone_, 0};
+  const auto size =
+      static_cast<std::uint32_t>(std::min<std::size_t>(longest_inline, whole_ - gone_));
+  gone_ += size;
+  std::string whole;
+  append(whole, h);
+  return whole + std::string(size, 'y');
+}
+
 std::string hostile_messages::valid() {
+  if (gone_ != whole_) return piece();
   header h{victim_.vi, victim_.epoch, message::data, 0, 0, 0};
   std::string whole;
   switch (dice_.below(10)) {

@@ -28,6 +28,7 @@ class hostile_messages {
  private:
   std::string valid();
   std::string data();
+  std::string piece();
   std::string list();
   std::string bent(std::string whole);
   std::string noise(std::size_t most);
@@ -38,6 +39,7 @@ class hostile_messages {
   std::uint32_t heard_ = 0;                            // the same of the victim
   std::uint32_t shown_ = 0;                            // descriptors to the victim
   std::uint32_t dropped_ = 0, first_ = 0, known_ = 0;  // of the victim's last list
+  std::uint32_t whole_ = 0, gone_ = 0;                 // of a send in pieces: its bytes
   std::optional<std::uint32_t> asked_;                 // for a message of the victim
   std::deque<std::string> past_;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread without memory: a post says so, and what was posted before completes all the same.
+// A thread without memory: a post says so, and what was posted before completes all the same. A
+// process without memory: the error handler learns that a connection cannot go on.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +17,9 @@
 namespace {
 
 thread_local bool none_left = false;
+/// In the whole process, but for threads that have some.
+std::atomic<bool> none_anywhere{false};
+thread_local bool has_some = false;
 
 void check(bool holds, const char* what) {
   if (holds) return;
@@ -21,20 +27,22 @@ void check(bool holds, const char* what) {
   std::exit(1);
 }
 
-constexpr std::size_t at_most = 1000, descriptor_bytes = 64;
+constexpr std::size_t at_most = 1000, descriptor_bytes = 64, long_message = 60'000,
+                      all_bytes = at_most * descriptor_bytes + long_message;
 
-/// A NIC, memory for descriptors without bytes, and a VI with a completion queue.
+/// A NIC, memory for descriptors without bytes and a long message, and a VI with a completion
+/// queue.
 struct side {
   side() {
     check(VipOpenNic("nic", &nic) == VIP_SUCCESS && VipNSInit(nic, nullptr) == VIP_SUCCESS &&
               VipCreatePtag(nic, &tag) == VIP_SUCCESS,
           "a NIC is opened");
     VIP_MEM_ATTRIBUTES about{tag, VIP_FALSE, VIP_FALSE};
-    check(VipAllocateMem(nic, &memory, at_most * descriptor_bytes, &about, &handle) == VIP_SUCCESS,
-          "it has memory");
-    std::memset(memory, 0, at_most * descriptor_bytes);
+    check(VipAllocateMem(nic, &memory, all_bytes, &about, &handle) == VIP_SUCCESS, "it has memory");
+    std::memset(memory, 0, all_bytes);
     VIP_VI_ATTRIBUTES wanted{};
     wanted.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY;
+    wanted.MaxTransferSize = long_message;
     wanted.Ptag = tag;
     check(VipCreateCQ(nic, at_most, &queue) == VIP_SUCCESS &&
               VipCreateVi(nic, &wanted, queue, queue, &vi) == VIP_SUCCESS,
@@ -51,10 +59,16 @@ struct side {
           "all is given back");
   }
 
-  VIP_RETURN post(bool receive) {
+  VIP_RETURN post(bool receive, std::size_t size = 0) {
     auto* const d =
         reinterpret_cast<VIP_DESCRIPTOR*>(static_cast<char*>(memory) + posted * descriptor_bytes);
     check(posted != at_most, "memory ends before descriptors do");
+    if (size != 0) {
+      d->CS.SegCount = 1;
+      d->CS.Length = static_cast<VIP_UINT32>(size);
+      d->DS[0].Local = {{}, handle, static_cast<VIP_UINT32>(size)};
+      d->DS[0].Local.Data.Address = static_cast<char*>(memory) + at_most * descriptor_bytes;
+    }
     const VIP_RETURN r = receive ? VipPostRecv(vi, d, handle) : VipPostSend(vi, d, handle);
     if (r == VIP_SUCCESS) ++posted;
     return r;
@@ -130,11 +144,42 @@ void run() {
         "both disconnect");
 }
 
+/// A long message asks for its descriptor, and the answer needs memory.
+void run_out() {
+  side client, server;
+  std::atomic<bool> told{false};
+  const VIP_ERROR_HANDLER on_error = [](VIP_PVOID context, VIP_ERROR_DESCRIPTOR* e) {
+    if (e->ErrorCode == VIP_ERROR_CATASTROPHIC && e->ResourceCode == VIP_RESOURCE_NIC)
+      *static_cast<std::atomic<bool>*>(context) = true;
+  };
+  connect(client, server);
+  check(VipErrorCallback(server.nic, &told, on_error) == VIP_SUCCESS, "a handler is set");
+  check(server.post(true, long_message) == VIP_SUCCESS, "a receive is posted");
+  has_some = true;
+  none_anywhere = true;
+  check(client.post(false, long_message) == VIP_SUCCESS, "a long send is posted");
+  has_some = false;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  VIP_DESCRIPTOR* d = nullptr;
+  while (!told && std::chrono::steady_clock::now() < until) VipSendDone(server.vi, &d);
+  none_anywhere = false;
+  check(told, "the handler learns that there is no memory");
+  VIP_VI_STATE state{};
+  check(VipQueryVi(server.vi, &state, nullptr, nullptr, nullptr) == VIP_SUCCESS &&
+            state == VIP_STATE_ERROR,
+        "the connection has ended");
+  check(VipErrorCallback(server.nic, nullptr, nullptr) == VIP_SUCCESS, "no handler is set");
+  check(VipDisconnect(server.vi) == VIP_SUCCESS && VipDisconnect(client.vi) == VIP_SUCCESS,
+        "both disconnect");
+  while (VipRecvDone(server.vi, &d) != VIP_NOT_DONE) continue;
+}
+
 }  // namespace
 
 // All forms but the aligned ones, so that no memory is taken by one library and freed by another.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return none_left ? nullptr : std::malloc(size == 0 ? 1 : size);
+  if (none_left || (none_anywhere && !has_some)) return nullptr;
+  return std::malloc(size == 0 ? 1 : size);
 }
 void* operator new(std::size_t size) {
   if (void* const p = operator new(size, std::nothrow)) return p;
@@ -151,5 +196,6 @@ void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 int main() {
   run();
+  run_out();
   return 0;
 }

@@ -182,6 +182,13 @@ bool call_table::is_busy_for(const peer& from) const noexcept {
   return of.served - of.running >= most_last_answers || (of.running != 0 && of.running >= 3 * left);
 }
 
+bool call_table::may_begin(const peer& from, std::uint32_t number) const noexcept {
+  if ((!ever_served_ && !is_own(number)) || is_busy_for(from)) return false;
+  if (!from.calls || from.calls->fetching == 0) return true;
+  const call_handler* const h = find(number);
+  return !h || !h->is_inline;
+}
+
 /// Peers take turns, so that a peer with many calls does not keep others waiting. Ends when all
 /// places are taken, or no peer may begin a call.
 void call_table::begin_waiting() noexcept {
@@ -253,6 +260,10 @@ void call_table::begin(inbound_message& m) noexcept {
            fmt::format("a call of {} bytes, and handler {} is inline and takes at most {}", m.total,
                        t.number, longest_inline));
   } else if (served_call* const c = make(from, h, &m, what)) {
+    if (h && h->is_inline) {
+      c->fetches_for_inline = true;
+      ++from.calls->fetching;
+    }
     if (!runs(*c)) from.connection().mark_failed();
     c->begin();
   }

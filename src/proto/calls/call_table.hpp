@@ -117,6 +117,8 @@ struct calls_of_peer {
   // handlers that run. By number those that can still be stopped.
   std::uint32_t served = 0;
   std::uint32_t running = 0;
+  // Of these, calls of inline handlers whose bytes are still fetched: later ones come after them.
+  std::uint32_t fetching = 0;
   sender_numbers<served_call> numbered;
   calls_of_peer* before = nullptr;  // among peers whose calls wait
   calls_of_peer* after = nullptr;
@@ -229,9 +231,7 @@ class call_table {
   calls_of_peer* parts_of(peer& p) noexcept;
   static served_call* find_unanswered(const peer& from, std::uint64_t id) noexcept;
   static bool is_own(std::uint32_t number) noexcept { return number >= first_reserved_am; }
-  bool may_begin(const peer& from, std::uint32_t number) const noexcept {
-    return (ever_served_ || is_own(number)) && !is_busy_for(from);
-  }
+  bool may_begin(const peer& from, std::uint32_t number) const noexcept;
   void begin(inbound_message& m) noexcept;
   served_call* make(peer& from, call_handler* h, inbound_message* m,
                     const call_facts& what) noexcept;

@@ -41,6 +41,7 @@ void call_table::runs_no_more(served_call& c) noexcept {
   if (!std::exchange(c.runs, false)) return;
   --running_;
   --c.from()->calls->running;
+  if (std::exchange(c.fetches_for_inline, false)) --c.from()->calls->fetching;
   begin_waiting();
 }
 

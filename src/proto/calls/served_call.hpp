@@ -79,7 +79,8 @@ class served_call final : public operation, detail::detached_task_owner {
 
   served_call* before = nullptr;  ///< for the table
   served_call* after = nullptr;
-  bool runs = false;  ///< for the table: it counts among the calls that run
+  bool runs = false;                ///< for the table: it counts among the calls that run
+  bool fetches_for_inline = false;  ///< the same: its handler is inline, and is called later
 
  private:
   friend class call_table;

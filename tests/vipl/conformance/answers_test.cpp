@@ -23,7 +23,7 @@ using namespace weft::vipl;
 
 namespace {
 
-constexpr std::size_t long_size = 20'000;  // such a message needs a descriptor of the peer
+constexpr std::size_t long_size = 60'000;  // such a message needs a descriptor of the peer
 
 /// Only its own thread uses it while that runs.
 class late_peer {

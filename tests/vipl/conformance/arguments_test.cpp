@@ -213,7 +213,7 @@ constexpr bad_attribute bad_attributes[] = {
        a.MaxTransferSize = about.MaxTransferSize + 1;
      }},
     {VIP_INVALID_QOS, [](subjects& s, VIP_VI_ATTRIBUTES& a) { a.QoS = &s; }},
-    {VIP_INVALID_PTAG, [](subjects&, VIP_VI_ATTRIBUTES& a) { a.Ptag = nullptr; }},
+    {VIP_INVALID_PTAG, [](subjects& s, VIP_VI_ATTRIBUTES& a) { a.Ptag = s.nic; }},
     {VIP_INVALID_PTAG, [](subjects& s, VIP_VI_ATTRIBUTES& a) { a.Ptag = s.p.b.tag; }},
     {VIP_INVALID_RDMAREAD,
      [](subjects&, VIP_VI_ATTRIBUTES& a) { a.ReliabilityLevel = VIP_SERVICE_UNRELIABLE; }},

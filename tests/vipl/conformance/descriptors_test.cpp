@@ -83,6 +83,28 @@ const wrong_descriptor wrong_sends[] = {
        return d;
      },
      VIP_STATUS_PROTECTION_ERROR},
+    {"a Length that is less than its segments",
+     [](subject& s) {
+       VIP_DESCRIPTOR* const d = with_control(s, 0);
+       d->CS.Length = 7;
+       return d;
+     },
+     VIP_STATUS_FORMAT_ERROR},
+    {"a Length of no bytes, with some",
+     [](subject& s) {
+       VIP_DESCRIPTOR* const d = with_control(s, 0);
+       d->CS.Length = 0;
+       return d;
+     },
+     VIP_STATUS_FORMAT_ERROR},
+    {"a write whose Length counts its address segment",
+     [](subject& s) {
+       VIP_DESCRIPTOR* const d =
+           s.p.a.describe_rdma(0, VIP_CONTROL_OP_RDMAWRITE, s.p.b, 0, {{0, 8}});
+       d->CS.Length = 8 + sizeof(VIP_ADDRESS_SEGMENT);
+       return d;
+     },
+     VIP_STATUS_FORMAT_ERROR},
     {"longer than the VI's longest transfer",
      [](subject& s) {
        return s.p.a.describe(0, {{0, 1 << 20}, {0, 1}});
@@ -187,9 +209,12 @@ struct meeting {
 
 constexpr meeting meetings[] = {
     {"no descriptor", 100, false, false, 0, VIP_ERROR_RECVQ_EMPTY},
+    {"no descriptor for one in pieces", 20'000, false, false, 0, VIP_ERROR_RECVQ_EMPTY},
     {"no descriptor for a long one", 100'000, false, false, 0, VIP_ERROR_RECVQ_EMPTY},
     {"no descriptor for a write", 100, true, false, 0, VIP_ERROR_RECVQ_EMPTY},
     {"a shorter descriptor", 100, false, true, VIP_STATUS_LENGTH_ERROR, VIP_ERROR_CONN_LOST},
+    {"a shorter descriptor for one in pieces", 20'000, false, true, VIP_STATUS_LENGTH_ERROR,
+     VIP_ERROR_CONN_LOST},
     {"a much shorter descriptor", 100'000, false, true, VIP_STATUS_LENGTH_ERROR,
      VIP_ERROR_CONN_LOST},
 };

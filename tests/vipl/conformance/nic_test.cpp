@@ -44,7 +44,28 @@ TEST_CASE("nic: a wrong variable of the environment is named on stderr") {
   const std::string said = said_by([&] { result = VipOpenNic("nic", &n); });
   ::unsetenv("WEFT_SPIN");
   CHECK(result == VIP_INVALID_PARAMETER);
-  CHECK_THAT(said, weft::tests::contains("VipOpenNic: ") && weft::tests::contains("WEFT_SPIN"));
+  CHECK_THAT(said, weft::tests::contains("VipOpenNic: ") && weft::tests::contains("WEFT_SPIN") &&
+                       weft::tests::contains("very long"));
+}
+
+TEST_CASE("nic: every refusal of a NIC has its reason on stderr") {
+  VIP_NIC_HANDLE n = nullptr;
+  const std::string too_long(64, 'n');
+  for (const char* const name : {static_cast<const char*>(nullptr), "", too_long.c_str()}) {
+    VIP_RETURN result = VIP_SUCCESS;
+    CHECK_THAT(said_by([&] { result = VipOpenNic(name, &n); }),
+               weft::tests::contains("VipOpenNic: the name of a device"));
+    CHECK(result == VIP_INVALID_PARAMETER);
+  }
+  CHECK_THAT(said_by([] { CHECK(VipOpenNic("nic", nullptr) == VIP_INVALID_PARAMETER); }),
+             weft::tests::contains("VipOpenNic: "));
+  ::setenv("WEFT_TRANSPORTS", "self,carrier-pigeon", 1);
+  VIP_RETURN result = VIP_SUCCESS;
+  const std::string said = said_by([&] { result = VipOpenNic("nic", &n); });
+  ::unsetenv("WEFT_TRANSPORTS");
+  CHECK(result == VIP_INVALID_PARAMETER);
+  CHECK_THAT(said,
+             weft::tests::contains("WEFT_TRANSPORTS") && weft::tests::contains("carrier-pigeon"));
 }
 
 TEST_CASE("nic: the address of a NIC has the name of its host") {
@@ -59,4 +80,9 @@ TEST_CASE("nic: the address of a NIC has the name of its host") {
   REQUIRE(VipNSGetHostByAddr(s.nic, own.get(), name.data(), &length) == VIP_SUCCESS);
   CHECK(length == std::strlen(name.data()) + 1);
   CHECK(length > 1);
+  // And that name, as the host has it, has an address.
+  address found;
+  REQUIRE(::gethostname(name.data(), name.size()) == 0);
+  REQUIRE(VipNSGetHostByName(s.nic, name.data(), found.get(), 0) == VIP_SUCCESS);
+  CHECK(found.get()->HostAddressLen == about.NicAddressLen);
 }

@@ -12,8 +12,6 @@ namespace {
 constexpr VIP_UINT16 rdma_write = VIP_CONTROL_OP_RDMAWRITE, rdma_read = VIP_CONTROL_OP_RDMAREAD,
                      rdma_write_word = VIP_CONTROL_OP_RDMAWRITE | VIP_CONTROL_IMMEDIATE;
 
-bool may_read(level l) { return l != VIP_SERVICE_UNRELIABLE; }
-
 }  // namespace
 
 TEST_CASE("rdma: writes gather, reads scatter, and immediate data takes a receive") {
@@ -103,6 +101,8 @@ constexpr rights_of_target targets[] = {
 
 void try_rights(pair& p, level l, VIP_UINT16 control, const rights_of_target& t) {
   constexpr std::size_t size = 4096, length = 100;
+  p.a.forget_reports();
+  p.b.forget_reports();
   VIP_PROTECTION_HANDLE other = nullptr;
   REQUIRE(VipCreatePtag(p.b.nic, &other) == VIP_SUCCESS);
   VIP_MEM_ATTRIBUTES m{t.same_tag ? p.b.tag : other, VIP_FALSE, VIP_FALSE};
@@ -124,10 +124,15 @@ void try_rights(pair& p, level l, VIP_UINT16 control, const rights_of_target& t)
     fill(p.a.data(), length, 2);
     c.send(d);
     CHECK(c.sent(d) == (t.allowed() ? 0u : VIP_STATUS_RDMA_PROT_ERROR));
-    if (t.allowed() || l == VIP_SERVICE_UNRELIABLE)
+    if (!t.allowed())
+      CHECK(p.b.has_reported(control == rdma_read ? VIP_ERROR_RDMAR_PROT : VIP_ERROR_RDMAW_PROT,
+                             c.to));
+    if (t.allowed() || l == VIP_SERVICE_UNRELIABLE) {
       CHECK(c.connected());
-    else
+    } else {
       CHECK(c.broken());
+      CHECK(p.a.has_reported(VIP_ERROR_CONN_LOST, c.from));
+    }
   }
   if (!t.allowed()) CHECK(filled(static_cast<std::byte*>(memory), size, 1));
   REQUIRE(VipFreeMem(p.b.nic, memory, handle) == VIP_SUCCESS);

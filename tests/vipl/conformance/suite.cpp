@@ -60,8 +60,10 @@ VIP_DESCRIPTOR* side::describe(std::size_t n, std::span<const piece> pieces) noe
   d->CS.SegCount = static_cast<VIP_UINT16>(pieces.size());
   // Segments go on behind the two that the type declares.
   auto* segment = reinterpret_cast<VIP_DATA_SEGMENT*>(at + sizeof(VIP_CONTROL_SEGMENT));
-  for (const piece& p : pieces)
+  for (const piece& p : pieces) {
     *segment++ = {{.Address = data(p.at)}, handle, static_cast<VIP_UINT32>(p.size)};
+    d->CS.Length += static_cast<VIP_UINT32>(p.size);
+  }
   return d;
 }
 
@@ -105,6 +107,11 @@ bool side::has_reported(VIP_ERROR_CODE code, VIP_VI_HANDLE vi) {
 std::size_t side::reports() const {
   const std::lock_guard lock(mutex_);
   return reported_.size();
+}
+
+void side::forget_reports() {
+  const std::lock_guard lock(mutex_);
+  reported_.clear();
 }
 
 // --- pairs --------------------------------------------------------------------------------------

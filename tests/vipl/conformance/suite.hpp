@@ -21,6 +21,8 @@ using level = VIP_RELIABILITY_LEVEL;
 inline constexpr std::array<level, 3> levels{VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
                                              VIP_SERVICE_RELIABLE_RECEPTION};
 const char* name_of(level l) noexcept;
+/// Whether VIs of that level may read by RDMA.
+constexpr bool may_read(level l) noexcept { return l != VIP_SERVICE_UNRELIABLE; }
 
 /// Milliseconds after which a test fails that waits for something.
 inline constexpr VIP_ULONG patience = 30'000;
@@ -79,6 +81,8 @@ class side {
   /// Waits until the error handler has been called so, for that VI.
   bool has_reported(VIP_ERROR_CODE code, VIP_VI_HANDLE vi);
   std::size_t reports() const;
+  /// What has been reported is not looked at any more: a later VI may have the same handle.
+  void forget_reports();
 
   VIP_NIC_HANDLE nic = nullptr;
   VIP_PROTECTION_HANDLE tag = nullptr;

@@ -3,7 +3,7 @@
  * of descriptors; the end of a connection with descriptors in its queues. */
 #include "pair.h"
 
-enum { large = 20000 };
+enum { large = 60000 };
 
 static VIP_DESCRIPTOR* of_rdma(unsigned n, VIP_UINT16 control, VIP_MEM_HANDLE handle, size_t size) {
   VIP_DESCRIPTOR* const d = describe(&a, n, 0, 0);
@@ -13,7 +13,7 @@ static VIP_DESCRIPTOR* of_rdma(unsigned n, VIP_UINT16 control, VIP_MEM_HANDLE ha
   d->DS[0].Remote.Handle = handle;
   d->DS[1].Local.Data.Address = a.data;
   d->DS[1].Local.Handle = a.handle;
-  d->DS[1].Local.Length = (VIP_UINT32)size;
+  d->DS[1].Local.Length = d->CS.Length = (VIP_UINT32)size;
   return d;
 }
 

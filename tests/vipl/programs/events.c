@@ -215,7 +215,7 @@ static void completions(void) {
   d->DS[0].Remote.Handle = b.handle + 1;
   d->DS[1].Local.Data.Address = a.data;
   d->DS[1].Local.Handle = a.handle;
-  d->DS[1].Local.Length = 10;
+  d->DS[1].Local.Length = d->CS.Length = 10;
   OK(VipPostSend(from[0], d, a.handle));
   RETURNS(VIP_DESCRIPTOR_ERROR, VipSendWait(from[0], VIP_INFINITE, &d));
   CHECK((d->CS.Status & VIP_STATUS_RDMA_PROT_ERROR) != 0);

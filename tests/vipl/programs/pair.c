@@ -166,7 +166,7 @@ static void exchange_rdma(VIP_VI_HANDLE v, VIP_RELIABILITY_LEVEL level) {
   d->DS[0].Remote.Handle = there.handle;
   d->DS[1].Local.Data.Address = me.data;
   d->DS[1].Local.Handle = me.handle;
-  d->DS[1].Local.Length = 70000;
+  d->DS[1].Local.Length = d->CS.Length = 70000;
   post_recv(v, describe(&me, 26, 0, 0));
   post_send(v, d);
   sent(v, d);
@@ -180,7 +180,7 @@ static void exchange_rdma(VIP_VI_HANDLE v, VIP_RELIABILITY_LEVEL level) {
     d->DS[0].Remote.Handle = there.handle;
     d->DS[1].Local.Data.Address = me.data + 500000;
     d->DS[1].Local.Handle = me.handle;
-    d->DS[1].Local.Length = 5000;
+    d->DS[1].Local.Length = d->CS.Length = 5000;
     post_send(v, d);
     sent(v, d);
     CHECK((d->CS.Status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RDMA_READ);

@@ -56,6 +56,19 @@ std::string dotted(const host_address& a) {
   return text;
 }
 
+std::string name_of_this_host() {
+  char name[NI_MAXHOST] = "";
+  if (::gethostname(name, sizeof name) != 0) return {};
+  name[sizeof name - 1] = 0;
+  return name;
+}
+
+/// With or without its domain: programs cut that off.
+bool is_name_of_this_host(const std::string& name) {
+  const std::string own = name_of_this_host();
+  return !name.empty() && (name == own || name == own.substr(0, own.find('.')));
+}
+
 /// Other hosts can connect only with a job key: then listeners use TCP.
 bool reaches_other_hosts() noexcept {
   return std::getenv("WEFT_JOB_KEY") != nullptr || std::getenv("WEFT_JOB_KEY_FILE") != nullptr;
@@ -92,7 +105,11 @@ std::vector<host_address> addresses_of(const std::string& name) {
   wanted.ai_family = AF_INET;
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
-  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return {};
+  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) {
+    // This host has an address by its own name, also where no service of names knows it.
+    if (is_name_of_this_host(name)) return {address_of_this_host()};
+    return {};
+  }
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(list, &::freeaddrinfo);
   std::vector<host_address> found;
   for (const addrinfo* i = list; i; i = i->ai_next) found.push_back(bytes_of(i->ai_addr));
@@ -108,9 +125,7 @@ std::string name_of(const host_address& a) {
                     0, NI_NAMEREQD) == 0)
     return name;
   // No service of names knows this host by that address; it has a name all the same.
-  if (!is_this_host(a) || ::gethostname(name, sizeof name) != 0) return {};
-  name[sizeof name - 1] = 0;
-  return name;
+  return is_this_host(a) ? name_of_this_host() : std::string();
 }
 
 std::optional<end_point> end_point::of(const VIP_NET_ADDRESS* a) {

@@ -34,10 +34,18 @@ std::unique_ptr<registration> memory_table::remove(VIP_MEM_HANDLE handle) noexce
   return std::move(s.what);
 }
 
+std::vector<VIP_MEM_HANDLE> memory_table::handles() const {
+  std::vector<VIP_MEM_HANDLE> all;
+  for (const slot& s : slots_)
+    if (s.what) all.push_back(s.handle);
+  return all;
+}
+
 void memory_table::release_all() noexcept {
   for (slot& s : slots_)
     if (s.what) {
       s.what->shown.reset();
+      s.what->open.reset();
       s.what->own.reset();  // ends in the context
     }
 }

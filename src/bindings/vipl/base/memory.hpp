@@ -27,6 +27,29 @@ struct protection_tag final : object_of<object::kind::protection_tag> {
   std::size_t users = 0;  // registrations and VIs; with the NIC locked
 };
 
+/// The number of no tag: a program may leave out the tags of VIs and of memory.
+inline constexpr std::uint32_t no_tag = 0;
+
+/// Whether that is a tag of the NIC, or null.
+inline bool fits_as_tag(const nic& n, VIP_PROTECTION_HANDLE handle) noexcept {
+  const protection_tag* const t = object::at<protection_tag>(handle);
+  return !handle || (t && &t->owner == &n);
+}
+/// Of a handle that fits.
+inline std::uint32_t number_of_tag(VIP_PROTECTION_HANDLE handle) noexcept {
+  const protection_tag* const t = object::at<protection_tag>(handle);
+  return t ? t->number : no_tag;
+}
+/// One user more or less of a tag, if there is one. With the NIC locked.
+inline void count_user(VIP_PROTECTION_HANDLE handle, int change) noexcept {
+  if (protection_tag* const t = object::at<protection_tag>(handle))
+    t->users += static_cast<std::size_t>(change);
+}
+/// A VI without a tag uses all memory of its NIC; memory without one is for such VIs only.
+constexpr bool may_use(std::uint32_t tag_of_vi, std::uint32_t tag_of_memory) noexcept {
+  return tag_of_vi == no_tag || tag_of_vi == tag_of_memory;
+}
+
 /// Memory where none is shared with other processes. Begins at a page, as shared memory does, so
 /// that descriptors may be in it.
 class plain_memory {
@@ -50,6 +73,7 @@ struct registration {
   VIP_MEM_ATTRIBUTES attributes;
   std::uint32_t tag;                 // the number of its protection tag
   std::optional<region> shown;       // to RDMA of peers, if the attributes allow any
+  std::optional<region> open;        // the same for peers of VIs without a tag, once there are any
   std::optional<shared_memory> own;  // memory of the library, or, without shared memory:
   std::optional<plain_memory> plain;
   bool of_library() const noexcept { return own || plain; }
@@ -72,6 +96,8 @@ class memory_table {
   /// \return 0: there is no handle left
   VIP_MEM_HANDLE add(std::unique_ptr<registration> r);
   std::unique_ptr<registration> remove(VIP_MEM_HANDLE handle) noexcept;
+  /// The handles of all registrations. \throws std::bad_alloc
+  std::vector<VIP_MEM_HANDLE> handles() const;
   registration* find(VIP_MEM_HANDLE handle) noexcept {
     const std::size_t slot = handle & slot_mask;
     if (slot >= slots_.size() || slots_[slot].handle != handle) return nullptr;

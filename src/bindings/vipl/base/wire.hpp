@@ -16,7 +16,7 @@ namespace weft::vipl {
 
 /// The number of the handler that takes all messages between NICs.
 inline constexpr std::uint32_t handler_number = 0x56495031;
-inline constexpr std::uint32_t wire_magic = 0x56495003;  // with the version of these formats
+inline constexpr std::uint32_t wire_magic = 0x56495004;  // with the version of these formats
 
 /// Bytes of the longest message to the handler, with its header.
 inline constexpr std::size_t longest_message = 8 * 1024;
@@ -31,15 +31,21 @@ enum class message : std::uint8_t {
   connected,  ///< the side that listens has accepted; its introduction follows
   agreed,     ///< the answer of the side that has requested
   gone,       ///< the same: it does not wait any more
-  broken,     ///< the VI of the sender has left the connection by an error
+  broken,     ///< the VI of the sender has left the connection by an error; `length`: rdma_fault
   left,       ///< the same in good order
+  denied,     ///< of an unreliable VI, which stays connected; `length`: rdma_fault
+  piece,      ///< more bytes of the last `data`, which is in pieces; `length`: how many were before
 };
+
+/// What became of an RDMA operation of the sender's, as the memory's side is to report it.
+enum class rdma_fault : std::uint32_t { none, write_denied, read_denied, write_aborted };
 
 enum flags : std::uint8_t {
   with_immediate = 1,  ///< `immediate` is valid
   in_place = 2,        ///< the bytes have been written to the descriptor's buffers
   unplaced = 4,        ///< there was no descriptor that would hold them: no bytes come
   answers = 8,         ///< of `ahead`: the question for message number `length`
+  in_pieces = 16,      ///< of `data`: the first bytes come, and the others by `piece`
 };
 
 /// The beginning of each message.
@@ -55,6 +61,10 @@ static_assert(sizeof(header) == 16 && std::is_trivially_copyable_v<header>);
 
 /// Bytes of the longest send that travels inside its message.
 inline constexpr std::size_t longest_inline = longest_message - sizeof(header);
+
+/// Bytes of the longest send that travels in several messages. Each but the last one has
+/// longest_inline of them; no other send of the VI comes between.
+inline constexpr std::size_t longest_in_pieces = 48 * 1024;
 
 /// The receive descriptors that are posted, from one on: their number may be 0. Messages and
 /// descriptors are numbered from the beginning of a connection. On an unreliable VI, messages are

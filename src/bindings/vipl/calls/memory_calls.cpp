@@ -12,24 +12,6 @@ using namespace weft::vipl;
 
 namespace {
 
-rights rights_of(const VIP_MEM_ATTRIBUTES& a) noexcept {
-  if (a.EnableRdmaWrite) return a.EnableRdmaRead ? rights::read_write : rights::write;
-  return a.EnableRdmaRead ? rights::read : rights::none;
-}
-
-/// A tag of this NIC; null: it is none.
-protection_tag* tag_of(const nic& n, const VIP_MEM_ATTRIBUTES& a) noexcept {
-  protection_tag* const t = object::at<protection_tag>(a.Ptag);
-  return t && &t->owner == &n ? t : nullptr;
-}
-
-std::optional<region> shown_region(nic& n, const registration& r, VIP_MEM_HANDLE handle) {
-  if (rights_of(r.attributes) == rights::none) return std::nullopt;
-  return region(n.context(), r.bytes, rights_of(r.attributes),
-                {region_key(n.secret(), access::rdma, r.tag, handle),
-                 reinterpret_cast<std::uintptr_t>(r.bytes.data())});
-}
-
 /// Removes a registration, unless there is none or a descriptor uses it.
 VIP_RETURN take_out(nic& n, void* address, VIP_MEM_HANDLE handle, bool own,
                     std::unique_ptr<registration>& taken) noexcept {
@@ -37,25 +19,25 @@ VIP_RETURN take_out(nic& n, void* address, VIP_MEM_HANDLE handle, bool own,
   registration* const r = n.memory.find(handle);
   if (!r || r->bytes.data() != address || r->of_library() != own) return VIP_INVALID_PARAMETER;
   if (n.uses(*r, handle)) return VIP_ERROR_RESOURCE;
-  --object::at<protection_tag>(r->attributes.Ptag)->users;
+  count_user(r->attributes.Ptag, -1);
   taken = n.memory.remove(handle);
   return VIP_SUCCESS;
 }
 
 VIP_RETURN add(nic& n, std::unique_ptr<registration> r, VIP_MEM_HANDLE* handle) {
-  protection_tag* const tag = tag_of(n, r->attributes);
-  if (!tag) return VIP_INVALID_PTAG;
-  r->tag = tag->number;
+  if (!fits_as_tag(n, r->attributes.Ptag)) return VIP_INVALID_PTAG;
+  r->tag = number_of_tag(r->attributes.Ptag);
   registration& made = *r;
+  const std::lock_guard turn(n.memory_turn());
   VIP_MEM_HANDLE its = 0;
   {
     const nic::locked lock(n);
     its = n.memory.add(std::move(r));
     if (its == 0) return VIP_ERROR_RESOURCE;
-    ++tag->users;
+    count_user(made.attributes.Ptag, 1);
   }
   try {
-    made.shown = shown_region(n, made, its);
+    n.show(made, its);
   } catch (...) {
     std::unique_ptr<registration> unused;
     take_out(n, made.bytes.data(), its, made.of_library(), unused);
@@ -70,9 +52,13 @@ VIP_RETURN deregister(VIP_NIC_HANDLE of, void* address, VIP_MEM_HANDLE handle, b
   if (!n) return VIP_INVALID_PARAMETER;
   return guarded([&] {
     std::unique_ptr<registration> r;
-    const VIP_RETURN result = take_out(*n, address, handle, own, r);
-    if (result != VIP_SUCCESS) return result;
+    {
+      const std::lock_guard turn(n->memory_turn());
+      const VIP_RETURN result = take_out(*n, address, handle, own, r);
+      if (result != VIP_SUCCESS) return result;
+    }
     r->shown.reset();  // waits for peers that copy
+    r->open.reset();
     n->forget_memory(handle);
     n->context().invalidate_registrations(r->bytes);
     return VIP_SUCCESS;
@@ -161,21 +147,23 @@ VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE of, VIP_PVOID address, VIP_MEM_HAN
                                VIP_MEM_ATTRIBUTES* attributes) {
   nic* const n = object::at<nic>(of);
   if (!n || !attributes) return VIP_INVALID_PARAMETER;
-  protection_tag* const tag = tag_of(*n, *attributes);
-  if (!tag) return VIP_INVALID_PTAG;
+  if (!fits_as_tag(*n, attributes->Ptag)) return VIP_INVALID_PTAG;
   return guarded([&] {
+    const std::lock_guard turn(n->memory_turn());
     registration* r = nullptr;
     {
       const nic::locked lock(*n);
       r = n->memory.find(handle);
       if (!r || !memory_table::contains(*r, address, 1)) return VIP_INVALID_PARAMETER;
-      --object::at<protection_tag>(r->attributes.Ptag)->users;
-      ++tag->users;
+      count_user(r->attributes.Ptag, -1);
+      count_user(attributes->Ptag, 1);
       r->attributes = *attributes;
-      r->tag = tag->number;
+      r->tag = number_of_tag(attributes->Ptag);
     }
+    n->withdraw_memory(*r, handle);
     r->shown.reset();
-    r->shown = shown_region(*n, *r, handle);
+    r->open.reset();
+    n->show(*r, handle);
     return VIP_SUCCESS;
   });
 }

@@ -10,17 +10,25 @@
 using namespace weft;
 using namespace weft::vipl;
 
+namespace {
+
+/// Programs print the code, which does not tell which variable of the environment is wrong.
+void tell_why(const char* reason) noexcept { std::fprintf(stderr, "VipOpenNic: %s\n", reason); }
+
+}  // namespace
+
 VIP_RETURN VipOpenNic(const VIP_CHAR* name, VIP_NIC_HANDLE* made) {
-  if (!name || !made) return VIP_INVALID_PARAMETER;
-  const std::size_t length = std::strlen(name);
-  if (length == 0 || length >= sizeof(VIP_NIC_ATTRIBUTES::Name)) return VIP_INVALID_PARAMETER;
+  const std::size_t length = name ? std::strlen(name) : 0;
+  if (length == 0 || length >= sizeof(VIP_NIC_ATTRIBUTES::Name) || !made) {
+    tell_why(made ? "the name of a device has 1 to 63 bytes" : "there is no place for the handle");
+    return VIP_INVALID_PARAMETER;
+  }
   return guarded([&] {
     try {
       *made = (new nic(name))->handle();
       return VIP_SUCCESS;
-    } catch (const error& e) {
-      // The code does not tell which variable of the environment is wrong.
-      std::fprintf(stderr, "VipOpenNic: %s\n", e.what());
+    } catch (const std::exception& e) {
+      tell_why(e.what());
       throw;
     }
   });

@@ -16,8 +16,7 @@ VIP_RETURN check(const nic& n, const VIP_VI_ATTRIBUTES& a) noexcept {
     return VIP_INVALID_RELIABILITY_LEVEL;
   if (a.MaxTransferSize > longest_transfer) return VIP_INVALID_MTU;
   if (a.QoS) return VIP_INVALID_QOS;
-  const protection_tag* const tag = object::at<protection_tag>(a.Ptag);
-  if (!tag || &tag->owner != &n) return VIP_INVALID_PTAG;
+  if (!fits_as_tag(n, a.Ptag)) return VIP_INVALID_PTAG;
   if (a.EnableRdmaRead && a.ReliabilityLevel == VIP_SERVICE_UNRELIABLE) return VIP_INVALID_RDMAREAD;
   return VIP_SUCCESS;
 }
@@ -35,6 +34,12 @@ VIP_RETURN on_vi(VIP_VI_HANDLE handle, Call call) noexcept {
   return guarded([&] { return call(*v); });
 }
 
+/// A queue with a completion queue is waited for there: a wait here would leave its entry, and the
+/// next one to take that would find no descriptor.
+VIP_RETURN wait(vi& v, completions& of, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
+  return of.shared() ? VIP_INVALID_PARAMETER : v.wait(of, deadline_of(timeout), d);
+}
+
 }  // namespace
 
 VIP_RETURN VipCreateVi(VIP_NIC_HANDLE of, VIP_VI_ATTRIBUTES* attributes, VIP_CQ_HANDLE send_queue,
@@ -48,6 +53,7 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE of, VIP_VI_ATTRIBUTES* attributes, VIP_CQ_
   const VIP_RETURN bad = check(*n, *attributes);
   if (bad != VIP_SUCCESS) return bad;
   return guarded([&] {
+    if (!attributes->Ptag) n->open_memory();
     const nic::locked lock(*n);
     auto v = std::make_unique<vi>(*n, *attributes, sends, receives);
     if (v->number == 0) return VIP_ERROR_RESOURCE;
@@ -84,10 +90,11 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE handle, VIP_VI_ATTRIBUTES* attribute
   return on_vi(handle, [&](vi& v) {
     const VIP_RETURN bad = check(v.owner, *attributes);
     if (bad != VIP_SUCCESS) return bad;
+    if (!attributes->Ptag) v.owner.open_memory();
     const nic::locked lock(v.owner);
     if (!v.may_connect()) return VIP_INVALID_STATE;
-    --object::at<protection_tag>(v.attributes.Ptag)->users;
-    ++object::at<protection_tag>(attributes->Ptag)->users;
+    count_user(v.attributes.Ptag, -1);
+    count_user(attributes->Ptag, 1);
     v.attributes = *attributes;
     return VIP_SUCCESS;
   });
@@ -115,12 +122,12 @@ VIP_RETURN VipRecvDone(VIP_VI_HANDLE handle, VIP_DESCRIPTOR** d) {
 
 VIP_RETURN VipSendWait(VIP_VI_HANDLE handle, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.wait(v.sends.finished, deadline_of(timeout), d); });
+  return on_vi(handle, [&](vi& v) { return wait(v, v.sends.finished, timeout, d); });
 }
 
 VIP_RETURN VipRecvWait(VIP_VI_HANDLE handle, VIP_ULONG timeout, VIP_DESCRIPTOR** d) {
   if (!d) return VIP_INVALID_PARAMETER;
-  return on_vi(handle, [&](vi& v) { return v.wait(v.receives.finished, deadline_of(timeout), d); });
+  return on_vi(handle, [&](vi& v) { return wait(v, v.receives.finished, timeout, d); });
 }
 
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE handle, VIP_PVOID context, VIP_VI_CALLBACK handler) {

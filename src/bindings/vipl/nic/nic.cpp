@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "bindings/vipl/base/host_names.hpp"
@@ -75,16 +76,34 @@ nic::~nic() {
   memory.release_all();
 }
 
+/// A call of the error handler.
+class nic::report final : public service::job {
+ public:
+  explicit report(nic& n) noexcept : nic_(n) {}
+  void run() override {
+    handler(context, &what);
+    nic_.reports_.fetch_sub(1);
+  }
+
+  VIP_ERROR_DESCRIPTOR what{};
+  VIP_ERROR_HANDLER handler = nullptr;
+  VIP_PVOID context = nullptr;
+
+ private:
+  nic& nic_;
+};
+
 void nic::raise(const VIP_ERROR_DESCRIPTOR& e) noexcept {
   if (!error_handler_) return;
-  guarded([&] {
-    const auto report = [e, call = error_handler_, context = error_context_] {
-      VIP_ERROR_DESCRIPTOR shown = e;
-      call(context, &shown);
-    };
-    run_soon(std::make_unique<service::job_of<decltype(report)>>(report));
-    return VIP_SUCCESS;
-  });
+  std::unique_ptr<service::job> next(new (std::nothrow) report(*this));
+  if (!next) next = std::move(last_report_);
+  if (!next) return;
+  auto& r = static_cast<report&>(*next);
+  r.what = e;
+  r.handler = error_handler_;
+  r.context = error_context_;
+  reports_.fetch_add(1);
+  run_soon(std::move(next));
 }
 
 void nic::run_soon(std::unique_ptr<service::job> job) noexcept {
@@ -116,31 +135,17 @@ vi* nic::find(std::uint32_t number) const noexcept {
   return vis_[slot];
 }
 
-bool nic::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
-  return std::any_of(vis_.begin(), vis_.end(), [&](const vi* v) {
-    return v && (v->receives.uses(r, handle) || v->sends.uses(r, handle));
-  });
-}
-
 void nic::set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept {
   int change = 0;
+  std::unique_ptr<service::job> spare(new (std::nothrow) report(*this));
   {
     const locked lock(*this);
+    if (handler && spare) last_report_.swap(spare);
     change = (handler != nullptr) - (error_handler_ != nullptr);
     error_handler_ = handler;
     error_context_ = context;
   }
   if (change != 0) service_.attend(change);
-}
-
-void nic::forget_memory(VIP_MEM_HANDLE handle) {
-  std::vector<std::shared_ptr<landing_place>> all;
-  {
-    const locked lock(*this);
-    for (vi* v : vis_)
-      if (v) all.push_back(v->receives.hide(handle));
-  }
-  for (const auto& place : all) place->forget(handle);
 }
 
 std::shared_ptr<listener> nic::listener_at(const std::string& where) {

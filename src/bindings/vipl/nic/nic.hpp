@@ -123,8 +123,11 @@ class nic final : public object_of<object::kind::nic> {
   void settle_soon(vi& v) noexcept;
   /// Sends a message at once. Not in the handler of messages. \throws std::bad_alloc
   void send_now(const endpoint& to, const header& h, std::span<const std::byte> body = {});
-  /// Calls the error handler, on the service's thread. Without memory, the report is lost.
+  /// Calls the error handler, on the service's thread. Without memory one report is kept room for,
+  /// and others are lost.
   void raise(const VIP_ERROR_DESCRIPTOR& e) noexcept;
+  /// Whether the handler keeps up: a peer can cause reports without end.
+  bool may_report() const noexcept { return reports_.load() < most_reports; }
   /// Runs it on the service's thread, not locked.
   void run_soon(std::unique_ptr<service::job> job) noexcept;
   /// The peer is watched from now on: its loss breaks the connections of its VIs.
@@ -154,8 +157,19 @@ class nic final : public object_of<object::kind::nic> {
   std::uint16_t next_epoch() noexcept { return ++last_epoch_; }
   /// The listener of a discriminator, made when it is first asked for.
   std::shared_ptr<listener> listener_at(const std::string& where);
+  /// Registrations are made and ended, and their regions, in turns: by who holds this.
+  std::mutex& memory_turn() noexcept { return memory_turn_; }
+  /// A VI has no protection tag: its peer may use all memory for RDMA, as far as that allows it,
+  /// also memory that is registered later. \throws weft::error
+  void open_memory();
+  /// Makes the regions of a registration that has none. With `memory_turn`, not locked.
+  /// \throws weft::error
+  void show(registration& r, VIP_MEM_HANDLE handle);
   /// No VI shows that memory to its peer any more.
   void forget_memory(VIP_MEM_HANDLE handle);
+  /// The memory has another protection tag: posted receives of VIs that may not use it any more
+  /// complete with an error, and their peers do not see it.
+  void withdraw_memory(const registration& r, VIP_MEM_HANDLE handle);
   void set_error_handler(VIP_ERROR_HANDLER handler, VIP_PVOID context) noexcept;
 
   std::atomic<bool> names_open{false};
@@ -165,7 +179,10 @@ class nic final : public object_of<object::kind::nic> {
   class outgoing;
   struct remote_nic;
 
+  class report;
+
   static constexpr unsigned quick_turns = 8, polls_of_turn = 8;
+  static constexpr unsigned most_reports = 64;
 
   bool wait_for(time_point until, bool (*over)(void*), void* argument);
   std::optional<bool> follow(std::unique_lock<std::mutex>& lock, time_point until,
@@ -202,6 +219,8 @@ class nic final : public object_of<object::kind::nic> {
   std::thread::id leader_{};
   VIP_ERROR_HANDLER error_handler_ = nullptr;
   VIP_PVOID error_context_ = nullptr;
+  std::unique_ptr<service::job> last_report_;  // for the time without memory
+  std::atomic<unsigned> reports_{0};           // that the handler has not returned from
 
   // One of the threads that wait makes progress; the others follow it.
   std::mutex turn_;
@@ -210,6 +229,9 @@ class nic final : public object_of<object::kind::nic> {
   bool led_by_service_ = false;
   std::uint64_t generation_ = 0;
   std::atomic<unsigned> followers_{0};
+
+  std::mutex memory_turn_;
+  bool memory_open_ = false;  // of all tags; with memory_turn_
 
   std::mutex listeners_mutex_;
   std::map<std::string, std::shared_ptr<listener>> listeners_;

@@ -40,6 +40,8 @@ class completions {
   /// A descriptor that was expected is complete. Its Status is set but for the bit that says so.
   void complete(VIP_DESCRIPTOR& d) noexcept;
 
+  /// They are reported by a completion queue.
+  bool shared() const noexcept { return queue_ != nullptr; }
   bool any() const noexcept { return !ready_.empty(); }
   std::size_t posted() const noexcept { return posted_; }  ///< descriptors that were not taken
   /// The oldest one. \return VIP_SUCCESS or VIP_DESCRIPTOR_ERROR

@@ -89,7 +89,7 @@ void receive_queue::send_ahead_from(std::uint32_t number, std::optional<std::uin
   std::vector<std::byte> list;
   append(list, list_ahead{});
   const std::size_t count = describe(number, longest_inline, list);
-  const list_ahead head{arrived_ - taken_, number, static_cast<std::uint32_t>(count)};
+  const list_ahead head{complete_arrivals() - taken_, number, static_cast<std::uint32_t>(count)};
   std::memcpy(list.data(), &head, sizeof head);
   header h = vi_.connection.header_of(message::ahead);
   if (answers_to) {
@@ -104,7 +104,7 @@ void receive_queue::send_ahead() {
   const nic::locked lock(vi_.owner);
   if (!vi_.connection.connected() || !vi_.connection.peer()) return;
   bool any = false;
-  for (std::size_t i = 0; i != posted_.size(); ++i) any |= posted_[i].reach > longest_inline;
+  for (std::size_t i = 0; i != posted_.size(); ++i) any |= posted_[i].reach > longest_in_pieces;
   if (any) send_ahead_from(first_unannounced());
 }
 

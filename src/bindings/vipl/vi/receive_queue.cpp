@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receive queue: what the application posts, and the messages that take it.
+// The receive queue: what the application posts, what the peer learns, and the end.
 #include "bindings/vipl/vi/receive_queue.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "bindings/vipl/vi/vi.hpp"
@@ -16,15 +14,6 @@ std::uint64_t room_of(const VIP_DESCRIPTOR& d) noexcept {
   std::uint64_t room = 0;
   for (unsigned i = 0; i != d.CS.SegCount; ++i) room += segment_of(d, i).Local.Length;
   return room;
-}
-
-void scatter(const VIP_DESCRIPTOR& to, std::span<const std::byte> bytes) noexcept {
-  for (unsigned i = 0; i != to.CS.SegCount && !bytes.empty(); ++i) {
-    const VIP_DATA_SEGMENT& s = segment_of(to, i).Local;
-    const std::size_t n = std::min<std::size_t>(s.Length, bytes.size());
-    if (n != 0) std::memcpy(s.Data.Address, bytes.data(), n);
-    bytes = bytes.subspan(n);
-  }
 }
 
 }  // namespace
@@ -56,6 +45,7 @@ receive_queue::~receive_queue() = default;
 void receive_queue::restart() noexcept {
   arrived_ = taken_ = announced_ = 0;
   peer_places_ = confirms_ = tells_drop_ = false;
+  incoming_ = {};
   asked_.reset();
   refused_.reset();
 }
@@ -63,13 +53,21 @@ void receive_queue::restart() noexcept {
 // --- posts --------------------------------------------------------------------------------------
 
 bool receive_queue::may_post(const VIP_DESCRIPTOR& d) const noexcept {
-  return room_of(d) <= longest_inline || shows(d);
+  return room_of(d) <= longest_in_pieces || shows(d);
 }
 
 bool receive_queue::uses(const registration& r, VIP_MEM_HANDLE handle) const noexcept {
   for (std::size_t i = 0; i != posted_.size(); ++i)
     if (vipl::uses(*posted_[i].descriptor, 0, r, handle)) return true;
   return false;
+}
+
+void receive_queue::withdraw(const registration& r, VIP_MEM_HANDLE handle) noexcept {
+  for (std::size_t i = 0; i != posted_.size(); ++i)
+    if (vipl::uses(*posted_[i].descriptor, 0, r, handle)) {
+      posted_[i].withdrawn = true;
+      posted_[i].reach = 0;
+    }
 }
 
 void receive_queue::post(VIP_DESCRIPTOR& d, std::uint32_t reach) {
@@ -91,84 +89,14 @@ void receive_queue::post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status) {
   finished.complete(d);
 }
 
-// --- messages -----------------------------------------------------------------------------------
-
-void receive_queue::on_arrival(const header& h, std::span<const std::byte> bytes) noexcept {
-  const std::uint32_t label = arrived_++;
-  const bool is_data = h.what == message::data;
-  const bool placed = is_data && (h.flags & in_place) != 0;
-  const bool lacks_place = is_data && !placed && (h.flags & unplaced) != 0;
-  const bool fits = !posted_.empty() && (!is_data || h.length <= posted_.front().capacity);
-  const bool reaches = fits && (!is_data || h.length <= posted_.front().reach);
-  if (posted_.empty() || (lacks_place && reaches)) return drop(label);
-  // The sender does not know yet that an earlier message was dropped.
-  if (placed && reader(bytes).take<std::uint32_t>() != taken_) return drop(label);
-  VIP_DESCRIPTOR& d = *posted_.front().descriptor;
-  std::uint32_t status = is_data ? std::uint32_t{VIP_STATUS_OP_RECEIVE}
-                                 : std::uint32_t{VIP_STATUS_OP_REMOTE_RDMA_WRITE};
-  if ((h.flags & with_immediate) != 0) {
-    d.CS.ImmediateData = h.immediate;
-    status |= VIP_STATUS_IMMEDIATE;
-  }
-  if (!reaches) {
-    refuse(label);
-    take(status | (fits ? VIP_STATUS_PROTECTION_ERROR : VIP_STATUS_LENGTH_ERROR), 0);
-    if (vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
-    return;
-  }
-  if (is_data && !placed) {
-    if (bytes.size() != h.length) {  // no correct peer sends that
-      take(status | VIP_STATUS_TRANSPORT_ERROR, 0);
-      return vi_.fail(VIP_ERROR_CONN_LOST, &d, true);
-    }
-    scatter(d, bytes);
-  }
-  if (placed) peer_places_ = true;
-  take(status, h.length);
-  if (!vi_.confirms()) return;
-  confirms_ = true;
-  vi_.settle_soon();
-}
-
-void receive_queue::on_question(std::uint32_t label) noexcept {
-  peer_places_ = true;
-  asked_ = label;
-  vi_.settle_soon();
-}
-
-/// A message found no descriptor that holds it.
-void receive_queue::refuse(std::uint32_t label) noexcept {
-  if (!vi_.confirms()) return;
-  refused_ = label;
-  vi_.settle_soon();
-}
-
-/// A message takes no descriptor.
-void receive_queue::drop(std::uint32_t label) noexcept {
-  if (vi_.reliable()) {
-    refuse(label);
-    return vi_.fail(VIP_ERROR_RECVQ_EMPTY, nullptr, true);
-  }
-  if (posted_.empty()) return;
-  // The peer knows descriptors for messages that take others now.
-  tells_drop_ = true;
-  vi_.settle_soon();
-}
-
-void receive_queue::take(std::uint32_t status, std::uint32_t length) noexcept {
-  VIP_DESCRIPTOR& d = *posted_.pop().descriptor;
-  ++taken_;
-  d.CS.Length = length;
-  d.CS.Status = status;
-  finished.complete(d);
-}
+// --- what the peer is to learn ------------------------------------------------------------------
 
 void receive_queue::settle() {
   if (!vi_.connection.peer()) return;
   if (std::exchange(confirms_, false)) {
     // Not a message that was refused, nor those behind it.
     header h = vi_.connection.header_of(message::arrived);
-    h.length = refused_.value_or(arrived_);
+    h.length = refused_.value_or(complete_arrivals());
     vi_.connection.say(h);
   }
   if (const auto label = std::exchange(refused_, std::nullopt)) {

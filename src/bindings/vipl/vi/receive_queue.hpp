@@ -43,6 +43,8 @@ class receive_queue {
   void post_wrong(VIP_DESCRIPTOR& d, std::uint32_t status);
   /// Not locked: shows its buffers to the peer.
   void show(const VIP_DESCRIPTOR& d);
+  /// The VI may not use that memory any more: no posted descriptor does.
+  void withdraw(const registration& r, VIP_MEM_HANDLE handle) noexcept;
   /// The peer sees that memory no more. \return where the region is to be ended, not locked
   std::shared_ptr<landing_place> hide(VIP_MEM_HANDLE handle) noexcept;
 
@@ -63,6 +65,7 @@ class receive_queue {
   void on_arrival(const header& h, std::span<const std::byte> rest) noexcept;
   /// \param label the message that the peer has no descriptor for
   void on_question(std::uint32_t label) noexcept;
+  void on_piece(const header& h, std::span<const std::byte> rest) noexcept;
   /// Not in the handler: sends what the peer is to learn. \throws std::bad_alloc
   void settle();
 
@@ -72,9 +75,13 @@ class receive_queue {
     VIP_DESCRIPTOR* descriptor;
     std::uint32_t capacity;
     std::uint32_t reach;
+    bool withdrawn = false;  // its memory has got another protection tag
   };
 
+  bool add_piece(std::span<const std::byte> bytes) noexcept;
+  void refuse_message(std::uint32_t label, std::uint32_t status) noexcept;
   void take(std::uint32_t status, std::uint32_t length) noexcept;
+  void confirm() noexcept;
   void refuse(std::uint32_t label) noexcept;
   void drop(std::uint32_t label) noexcept;
 
@@ -82,6 +89,10 @@ class receive_queue {
   bool worth_sending_ahead() const noexcept;
   /// \param answers_to the label of a message that the peer has asked for
   void send_ahead_from(std::uint32_t number, std::optional<std::uint32_t> answers_to = {});
+  /// Messages that have arrived as a whole, or were dropped.
+  std::uint32_t complete_arrivals() const noexcept {
+    return arrived_ - (incoming_.left != 0 && !incoming_.dropped ? 1 : 0);
+  }
   std::uint32_t first_unannounced() const noexcept {
     return comes_before(announced_, taken_) ? taken_ : announced_;
   }
@@ -93,6 +104,14 @@ class receive_queue {
   std::uint32_t taken_ = 0;      // descriptors by them: the number of the first in posted_
   std::uint32_t announced_ = 0;  // descriptors below this number have travelled ahead
   bool peer_places_ = false;     // the peer uses them
+
+  /// The message of which pieces are to come. It takes the first descriptor of posted_ when it is
+  /// whole.
+  struct {
+    std::uint32_t length = 0, left = 0;  // left 0: there is none
+    std::uint32_t status = 0;            // of its descriptor, in the end
+    bool dropped = false;                // its pieces go nowhere
+  } incoming_;
 
   // What the peer is to learn.
   bool confirms_ = false;                 // that messages have arrived

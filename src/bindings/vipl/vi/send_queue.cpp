@@ -3,6 +3,7 @@
 // and is published when all before it are.
 //
 //   short send         data, with the bytes; where nothing is before it, it needs no work
+//   to 48 KiB          data, and pieces
 //   long send          puts to the receive descriptor that has travelled ahead; data
 //                      without one: asks, and then the same
 //   RDMA write         puts; with immediate data also: written
@@ -35,6 +36,12 @@ std::uint32_t status_of(work::what kind) noexcept {
     default:
       return VIP_STATUS_OP_SEND;
   }
+}
+
+rdma_fault fault_of(const work& w) noexcept {
+  if (w.kind == work::what::send || (w.status & VIP_STATUS_RDMA_PROT_ERROR) == 0)
+    return rdma_fault::none;
+  return w.kind == work::what::write ? rdma_fault::write_denied : rdma_fault::read_denied;
 }
 
 }  // namespace
@@ -99,7 +106,7 @@ void send_queue::advance() noexcept {
       // No memory for its parts. It has a number, so later messages cannot do without it.
       work& w = *works_[started_];
       w.status |= VIP_STATUS_TRANSPORT_ERROR;
-      vi_.fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
+      vi_.fail(VIP_ERROR_CATASTROPHIC, w.descriptor, true);
     }
     first_waits = publish() && started_ < works_.size();
   } while (again_ || first_waits);
@@ -120,7 +127,8 @@ bool send_queue::advance_once() {
     }
     ++started_;
   }
-  if (committed_ == started_) return false;
+  if (committed_ == started_ || (committed_ != 0 && works_[committed_ - 1]->has_more_pieces()))
+    return false;
   work& w = *works_[committed_];
   if (w.now == work::stage::moved) {
     ++committed_;
@@ -128,7 +136,7 @@ bool send_queue::advance_once() {
       commit(w);
     } catch (const std::exception&) {  // no memory
       finish(w, VIP_STATUS_TRANSPORT_ERROR);
-      vi_.fail(VIP_ERROR_CONN_LOST, w.descriptor, true);
+      vi_.fail(VIP_ERROR_CATASTROPHIC, w.descriptor, true);
     }
     return true;
   }
@@ -146,27 +154,40 @@ bool send_queue::may_begin_early(const work& w) const noexcept {
   if (w.kind != work::what::send || first.kind != work::what::send) return false;
   // Its descriptor may have come: a later work would drop it from `known_`.
   if (first.now == work::stage::asking) return false;
-  return w.length <= longest_inline || known_.reaches(next_label_);
+  return w.length <= longest_in_pieces || known_.reaches(next_label_);
 }
 
 /// \return whether one has completed
 bool send_queue::publish() noexcept {
   const std::size_t before = works_.size();
   VIP_DESCRIPTOR* culprit = nullptr;
+  rdma_fault fault = rdma_fault::none;
   while (!works_.empty() && works_.front()->now == work::stage::finished) {
     work& w = *works_.pop();
     if (committed_ != 0) --committed_;
     if (started_ != 0) --started_;
     w.descriptor->CS.Length = w.length;
     w.descriptor->CS.Status = w.status | status_of(w.kind);
-    if (w.status != 0 && !culprit) culprit = w.descriptor;
+    if (w.status != 0 && !culprit) {
+      culprit = w.descriptor;
+      fault = fault_of(w);
+    }
+    if (w.kind != work::what::send) report_rdma(w);
     finished.complete(*w.descriptor);
     free_works_.push_back(&w);
   }
   const bool some = works_.size() != before;
   // What goes wrong here ends the connection, unless the VI is unreliable.
-  if (culprit && vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, culprit, true);
+  if (culprit && vi_.reliable()) vi_.fail(VIP_ERROR_CONN_LOST, culprit, true, fault);
   return some;
+}
+
+/// What the error handlers are to learn of an RDMA operation besides the end of the connection.
+void send_queue::report_rdma(const work& w) noexcept {
+  if ((w.status & VIP_STATUS_TRANSPORT_ERROR) != 0)
+    vi_.report(VIP_ERROR_RDMA_TRANSPORT, w.descriptor);
+  if (fault_of(w) == rdma_fault::write_denied && !vi_.reliable() && vi_.connection.connected())
+    vi_.write_was_denied();
 }
 
 void send_queue::finish(work& w, std::uint32_t status) noexcept {
@@ -208,6 +229,12 @@ bool send_queue::in_flight() const noexcept {
   for (std::size_t i = 0; i != works_.size(); ++i)
     if (works_[i]->now == work::stage::moving || works_[i]->now == work::stage::committing)
       return true;
+  return false;
+}
+
+bool send_queue::writes_now() const noexcept {
+  for (std::size_t i = 0; i != works_.size(); ++i)
+    if (works_[i]->kind == work::what::write && works_[i]->now == work::stage::moving) return true;
   return false;
 }
 

@@ -41,6 +41,8 @@ class send_queue {
   void abandon(std::uint32_t status) noexcept;
   /// Whether weft uses buffers of this queue.
   bool in_flight() const noexcept;
+  /// Whether bytes of an RDMA write are on their way.
+  bool writes_now() const noexcept;
 
   // --- messages: in their handler ---------------------------------------------------------------
 
@@ -55,13 +57,14 @@ class send_queue {
   // --- weft's operations ------------------------------------------------------------------------
 
   void on_moved(work& w) noexcept;                   ///< its transfers have ended
-  void on_committed(work& w, errc status) noexcept;  ///< its message has left
+  void on_committed(work& w, errc status) noexcept;  ///< its message has left, or a piece of it
 
  private:
   void add_work();
   bool advance_once();
   bool may_begin_early(const work& w) const noexcept;
   bool publish() noexcept;
+  void report_rdma(const work& w) noexcept;
   static void finish(work& w, std::uint32_t status) noexcept;
 
   // send_start.cpp
@@ -74,8 +77,9 @@ class send_queue {
   // send_commit.cpp
   bool send_at_once(VIP_DESCRIPTOR& d, std::uint32_t length) noexcept;
   void commit(work& w);
-  std::span<const std::byte> compose(header h, const VIP_DESCRIPTOR& d, bool carries,
-                                     const std::uint32_t* place) noexcept;
+  std::span<const std::byte> compose(header h, const VIP_DESCRIPTOR& d, std::size_t from,
+                                     std::size_t size, const std::uint32_t* place) noexcept;
+  void send_pieces(work& w);
   void has_left(work& w, errc status) noexcept;
 
   vi& vi_;

@@ -28,7 +28,7 @@ void work::part::ended(operation& op) noexcept {
 void send_queue::begin(work& w) {
   if (w.kind != work::what::send) return begin_rdma(w);
   w.label = next_label_++;
-  if (w.length <= longest_inline) {
+  if (w.length <= longest_in_pieces) {
     w.now = work::stage::moved;
   } else if (const known_descriptor* const at = known_.find(w.label)) {
     place(w, *at);

@@ -14,12 +14,12 @@ vi::vi(nic& of, const VIP_VI_ATTRIBUTES& a, completion_queue* send_queue,
       receives(*this, receive_queue),
       sends(*this, send_queue) {
   number = owner.add(*this);
-  ++object::at<protection_tag>(attributes.Ptag)->users;
+  count_user(attributes.Ptag, 1);
 }
 
 vi::~vi() {
   owner.remove(*this);
-  --object::at<protection_tag>(attributes.Ptag)->users;
+  count_user(attributes.Ptag, -1);
 }
 
 // --- connections --------------------------------------------------------------------------------
@@ -44,6 +44,7 @@ void vi::begin_connecting(vi_connection::side s) noexcept {
   sends.restart();
   receives.restart();
   says_broken_ = false;
+  denied_writes_ = 0;
 }
 
 void vi::connection_lost() noexcept {
@@ -51,13 +52,23 @@ void vi::connection_lost() noexcept {
   fail(VIP_ERROR_CONN_LOST, nullptr, false);
 }
 
-void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept {
+void vi::report(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d) noexcept {
+  VIP_ULONG operation = d ? d->CS.Control : VIP_ULONG{0};
+  if (code == VIP_ERROR_RDMAW_PROT || code == VIP_ERROR_RDMAW_ABORT || code == VIP_ERROR_RDMAW_DATA)
+    operation = VIP_CONTROL_OP_RDMAWRITE;
+  if (code == VIP_ERROR_RDMAR_PROT) operation = VIP_CONTROL_OP_RDMAREAD;
+  VIP_RESOURCE_CODE what = d ? VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI;
+  if (code == VIP_ERROR_CATASTROPHIC) what = VIP_RESOURCE_NIC;
+  owner.raise({owner.handle(), handle(), nullptr, d, operation, what, code});
+}
+
+void vi::fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell, rdma_fault fault) noexcept {
   if (!connection.connected()) return;
   connection.fail();
   says_broken_ = tell;
+  fault_ = fault == rdma_fault::none && sends.writes_now() ? rdma_fault::write_aborted : fault;
   if (tell) settle_soon();
-  owner.raise({owner.handle(), handle(), nullptr, d, d ? d->CS.Control : VIP_ULONG{0},
-               d ? VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI, code});
+  report(code, d);
   receives.end_soon();
   sends.abandon(VIP_STATUS_TRANSPORT_ERROR);
   sends.advance();
@@ -73,7 +84,9 @@ void vi::disconnect() {
     if (connection.connected()) {
       connection.fail();
       receives.settle();  // what has arrived is confirmed
-      connection.say(message::left);
+      header h = connection.header_of(message::left);
+      if (sends.writes_now()) h.length = static_cast<std::uint32_t>(rdma_fault::write_aborted);
+      connection.say(h);
       sends.abandon(VIP_STATUS_DESC_FLUSHED_ERROR);
       sends.advance();
     }
@@ -110,6 +123,8 @@ void vi::on_message(const header& h, peer_id from, std::span<const std::byte> re
     case message::data:
     case message::written:
       return receives.on_arrival(h, rest);
+    case message::piece:
+      return receives.on_piece(h, rest);
     case message::asks:
       return receives.on_question(h.length);
     case message::arrived:
@@ -121,7 +136,12 @@ void vi::on_message(const header& h, peer_id from, std::span<const std::byte> re
       return sends.on_descriptors(rest);
     case message::broken:
     case message::left:
-      return fail(VIP_ERROR_CONN_LOST, nullptr, false);
+      return on_end(h);
+    case message::denied:
+      if (!reliable() && owner.may_report() &&
+          h.length == static_cast<std::uint32_t>(rdma_fault::write_denied))
+        report(VIP_ERROR_RDMAW_PROT, nullptr);
+      return;
     case message::connected:
     case message::agreed:
     case message::gone:
@@ -129,13 +149,48 @@ void vi::on_message(const header& h, peer_id from, std::span<const std::byte> re
   }
 }
 
+/// The peer has left the connection.
+void vi::on_end(const header& h) noexcept {
+  VIP_ERROR_CODE code = VIP_ERROR_CONN_LOST;
+  switch (static_cast<rdma_fault>(h.length)) {
+    case rdma_fault::write_denied:
+      code = VIP_ERROR_RDMAW_PROT;
+      break;
+    case rdma_fault::read_denied:
+      code = VIP_ERROR_RDMAR_PROT;
+      break;
+    case rdma_fault::write_aborted:
+      code = VIP_ERROR_RDMAW_ABORT;
+      break;
+    case rdma_fault::none:
+    default:
+      break;
+  }
+  fail(code, nullptr, false);
+}
+
+void vi::write_was_denied() noexcept {
+  ++denied_writes_;
+  settle_soon();
+}
+
 void vi::settle() noexcept {
   try {
     receives.settle();
-    if (std::exchange(says_broken_, false)) connection.say(message::broken);
+    if (std::exchange(says_broken_, false)) {
+      header h = connection.header_of(message::broken);
+      h.length = static_cast<std::uint32_t>(fault_);
+      connection.say(h);
+    }
+    for (; connection.connected() && denied_writes_ != 0; --denied_writes_) {
+      header h = connection.header_of(message::denied);
+      h.length = static_cast<std::uint32_t>(rdma_fault::write_denied);
+      connection.say(h);
+    }
     if (connection.connected()) sends.settle();
   } catch (const std::exception&) {
-    connection_lost();  // no memory; the peer learns of it when the context ends
+    // No memory; the peer learns of it when the context ends.
+    fail(VIP_ERROR_CATASTROPHIC, nullptr, false);
   }
   sends.advance();
 }

@@ -42,7 +42,7 @@ class vi final : public object_of<object::kind::vi> {
   bool confirms() const noexcept {
     return attributes.ReliabilityLevel == VIP_SERVICE_RELIABLE_RECEPTION;
   }
-  std::uint32_t tag() const noexcept { return object::at<protection_tag>(attributes.Ptag)->number; }
+  std::uint32_t tag() const noexcept { return number_of_tag(attributes.Ptag); }
   /// Idle, and no request goes on.
   bool may_connect() const noexcept {
     return connection.state() == VIP_STATE_IDLE && !connection.attempt;
@@ -52,9 +52,15 @@ class vi final : public object_of<object::kind::vi> {
   introduction introduce() const noexcept;
   void connection_lost() noexcept;
   /// The connection ends by an error.
-  /// \param d    the descriptor that caused it, or null
-  /// \param tell the peer is to learn of it
-  void fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell) noexcept;
+  /// \param d     the descriptor that caused it, or null
+  /// \param tell  the peer is to learn of it
+  /// \param fault if it was RDMA of this side
+  void fail(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d, bool tell,
+            rdma_fault fault = rdma_fault::none) noexcept;
+  /// Reports an error without an end of the connection.
+  void report(VIP_ERROR_CODE code, VIP_DESCRIPTOR* d) noexcept;
+  /// An RDMA write was refused, and the connection goes on.
+  void write_was_denied() noexcept;
 
   /// A message of a peer; calls nothing of weft.
   void on_message(const header& h, peer_id from, std::span<const std::byte> rest) noexcept;
@@ -73,7 +79,12 @@ class vi final : public object_of<object::kind::vi> {
                 VIP_MEM_HANDLE memory) noexcept;
   const registration* holder_of(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept;
 
-  bool says_broken_ = false;  // to the peer
+  void on_end(const header& h) noexcept;
+
+  // What the peer is to learn.
+  bool says_broken_ = false;
+  rdma_fault fault_ = rdma_fault::none;  // that has broken it
+  std::size_t denied_writes_ = 0;
 };
 
 }  // namespace weft::vipl

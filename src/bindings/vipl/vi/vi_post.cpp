@@ -35,13 +35,14 @@ vi::verdict vi::check(const VIP_DESCRIPTOR& d, bool of_receive, const registrati
     const VIP_DATA_SEGMENT& s = segment_of(d, i).Local;
     if (s.Length == 0) continue;
     const registration* const r = s.Handle == memory ? &in : owner.memory.find(s.Handle);
-    if (!r || r->tag != tag() ||
+    if (!r || !may_use(tag(), r->tag) ||
         !memory_table::contains(*r, s.Data.Address, of_receive ? 1 : s.Length))
       return {VIP_STATUS_PROTECTION_ERROR};
     if (reach == total)
       reach += std::min<std::size_t>(s.Length, memory_table::left(*r, s.Data.Address));
     total += s.Length;
   }
+  if (!of_receive && total != d.CS.Length) return {VIP_STATUS_FORMAT_ERROR};
   if (total > longest_transfer || (!of_receive && total > attributes.MaxTransferSize))
     return {VIP_STATUS_LENGTH_ERROR};
   if (operation == VIP_CONTROL_OP_RDMAREAD && !reliable()) return {VIP_STATUS_FORMAT_ERROR};
@@ -52,7 +53,7 @@ vi::verdict vi::check(const VIP_DESCRIPTOR& d, bool of_receive, const registrati
 /// error handler learns
 const registration* vi::holder_of(VIP_DESCRIPTOR* d, VIP_MEM_HANDLE memory) noexcept {
   const registration* const in = owner.memory.find(memory);
-  if (in && in->tag == tag() && memory_table::contains(*in, d, sizeof(VIP_CONTROL_SEGMENT)))
+  if (in && may_use(tag(), in->tag) && memory_table::contains(*in, d, sizeof(VIP_CONTROL_SEGMENT)))
       [[likely]]
     return in;
   owner.raise(

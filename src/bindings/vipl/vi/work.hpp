@@ -45,7 +45,15 @@ class work {
   std::uint32_t length = 0;
   std::uint32_t label = 0;   ///< of a message: its number on the connection
   std::uint32_t place = 0;   ///< if placed: the number of its descriptor
+  std::uint32_t gone = 0;    ///< of a send in pieces: bytes that have left
   std::uint32_t status = 0;  ///< bits of errors
+  bool in_pieces() const noexcept {
+    return kind == what::send && !placed && !unplaced && length > longest_inline;
+  }
+  /// Some of its pieces have not left: no later work may commit.
+  bool has_more_pieces() const noexcept {
+    return now == stage::committing && in_pieces() && gone < length;
+  }
   bool takes_descriptor() const noexcept {
     return kind == what::send || (kind == what::write && immediate);
   }
@@ -71,7 +79,7 @@ class work {
     sent.reset();
     now = stage::queued;
     placed = unplaced = immediate = fenced = false;
-    status = 0;
+    status = gone = 0;
   }
 };
 
