@@ -79,6 +79,12 @@ struct options {
   /// together, by their joined name.
   std::map<std::string, std::size_t, std::less<>> eager_limits;
 
+  /// Of transports that share memory and are joined with others, as in "shm+tcp": messages of more
+  /// bytes leave by the others while one of them works, and shorter ones by shared memory. A longer
+  /// message's request still goes first, through memory, so that messages keep their order. Empty:
+  /// long messages are striped over all. docs/adr/0010-several-links.md
+  std::optional<std::size_t> shm_limit;
+
   /// How many calls of peers (context::on) run at once on a lane, 1 to 65,536. Further calls wait,
   /// and cost their callers credit meanwhile. One peer gets at most three quarters of these, and
   /// less while others have some: the last one is for a peer that has none.

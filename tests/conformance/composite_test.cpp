@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "conversation.hpp"
 #include "support/catch.hpp"
@@ -40,6 +41,32 @@ task<void> receive_striped(context&, endpoint other) {
   }
 }
 
+constexpr std::size_t mixed_sizes[] = {1'000'000, 8, 60'000, 100'000, 0, 2'000'003, 60'001, 500};
+
+/// \tparam far those above 60,000 bytes leave by the second link
+template <bool far>
+task<void> send_by_size(context& here, endpoint other) {
+  for (int round = 0; round != 3; ++round) {
+    weft::scope all;
+    std::vector<bytes> out;
+    for (const std::size_t size : mixed_sizes) out.push_back(pattern(size, size));
+    for (const bytes& one : out) all.start(other.send(one, weft::tag{1}));
+    co_await all.join();
+  }
+  const weft::metrics m = here.snapshot();
+  expect(m.striped_bytes > 0, "long messages went in fragments");
+  expect(far == (m.striped_bytes_other_links > 0), "the limit chooses the link");
+}
+
+task<void> receive_by_size(context&, endpoint other) {
+  for (int round = 0; round != 3; ++round)
+    for (const std::size_t size : mixed_sizes) {
+      bytes into(size);
+      co_await other.recv(into, weft::tag{1});
+      expect(into == pattern(size, size), "what was sent arrives, in its turn");
+    }
+}
+
 task<void> exchange(context& here, std::string own, std::string other, std::string& way) {
   endpoint there = co_await here.meet(own, other, "two ways");
   const bytes out = pattern(1'000'000, 1);
@@ -64,6 +91,16 @@ TEST_CASE("conformance: one message is striped over two transports") {
   const setting how{
       .name = "two transports", .where = where, .transport = in_guest ? "verbs+tcp" : "shm+tcp"};
   converse(how, send_striped, receive_striped);
+}
+
+TEST_CASE("conformance: long messages leave shared memory above a limit, and keep their order") {
+  if (std::getenv("WEFT_TEST_TRANSPORT")) return;  // it is about shared memory and another one
+  const bool far = GENERATE(true, false);
+  const setting how{.name = "shm up to a limit, then tcp",
+                    .where = WEFT_TEST_RACES ? place::same_process : place::two_processes,
+                    .transport = "shm+tcp",
+                    .shm_limit = far ? std::size_t{60'000} : std::size_t{1} << 30};
+  converse(how, far ? send_by_size<true> : send_by_size<false>, receive_by_size);
 }
 
 // The links of the composite transport were offered, and refused one after the other.

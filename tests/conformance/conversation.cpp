@@ -59,6 +59,7 @@ context setting::make_context() const {
   o.wait_set = wait_set;
   o.experimental.shm_copy = large;
   o.transports = {"self", transport};
+  o.shm_limit = shm_limit;
   o.loan_budget = loan_budget;
   o.tcp_links = tcp_links;
   o.tcp_tls = encryption;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,7 @@ struct setting {
   weft::chained_fin chained = weft::chained_fin::automatic;
   weft::eager_operation verbs_eager = weft::eager_operation::send;
   weft::tcp_encryption encryption = weft::tcp_encryption::automatic;
+  std::optional<std::size_t> shm_limit = {};
 
   weft::context make_context() const;
 };

@@ -95,7 +95,7 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
                            options_.experimental.eager_data, options_.experimental.chained,
                            options_.calls_at_once, options_.experimental.fixed_credit,
-                           options_.stop_timeout}),
+                           options_.stop_timeout, options_.shm_limit}),
       connections_(engine_, messenger_, transports_, plane_->job(), lane) {
   if (!options_.trace_file.empty() || !options_.call_tree_file.empty()) messenger_.record_all();
   messenger_.peers().reserve_ranks(proto::first_non_rank);

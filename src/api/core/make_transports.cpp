@@ -82,7 +82,7 @@ transport_ptr make_entry(const std::string& entry, runtime::engine& e, const opt
   for (const transport_ptr& part : parts)
     if (pollable* const hook = part->poll_hook()) e.add(*hook);
   return parts.size() == 1 ? std::move(parts.front())
-                           : transports::composite::make(entry, std::move(parts));
+                           : transports::composite::make(entry, std::move(parts), chosen.shm_limit);
 }
 
 }  // namespace

@@ -143,6 +143,11 @@ std::string text_of_eager_limits(const options& o) {
   return text.empty() ? "auto" : text;
 }
 
+void set_shm_limit(options& o, const char* name, const std::string& value) {
+  o.shm_limit.reset();
+  if (value != "none") o.shm_limit = bytes(name, value);
+}
+
 void set_region_entries(options& o, const char* name, const std::string& value) {
   o.regions.most_entries =
       number<std::size_t>(name, value, 0, std::numeric_limits<std::size_t>::max(), "a number");

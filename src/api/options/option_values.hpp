@@ -16,6 +16,7 @@ void set_progress(options& o, const char* name, const std::string& value);
 void set_progress_cpus(options& o, const char* name, const std::string& value);
 void set_registration_caching(options& o, const char* name, const std::string& value);
 void set_eager_limit(options& o, const char* name, const std::string& value);
+void set_shm_limit(options& o, const char* name, const std::string& value);
 void set_region_entries(options& o, const char* name, const std::string& value);
 void set_spin(options& o, const char* name, const std::string& value);
 void set_peer_timeout(options& o, const char* name, const std::string& value);

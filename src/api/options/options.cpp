@@ -25,6 +25,7 @@ options detail::checked(options chosen) {
   const auto limit = [](std::size_t& n) { n = std::min(n, most_bytes); };  // SIZE_MAX: no limit
   if (chosen.eager_limit) limit(*chosen.eager_limit);
   for (auto& [over, most] : chosen.eager_limits) limit(most);
+  if (chosen.shm_limit) limit(*chosen.shm_limit);
   limit(chosen.unexpected_budget);
   limit(chosen.loan_budget);
   if (chosen.experimental.fixed_credit) limit(*chosen.experimental.fixed_credit);

@@ -68,6 +68,13 @@ const std::vector<environment_variable>& setting_variables() {
        "bytes of the longest message that goes without a handshake (k, m, g), also for single "
        "transports: shm=256k,verbs=8k; auto: the transport's",
        set_eager_limit, text_of_eager_limits},
+      {"WEFT_SHM_LIMIT", "shm_limit",
+       "bytes of the longest message that goes through memory where shm is joined with others "
+       "(shm+tcp); none: they share long ones",
+       set_shm_limit,
+       [](const options& o) {
+         return o.shm_limit ? std::to_string(*o.shm_limit) : std::string("none");
+       }},
       {"WEFT_REGISTRATION_CACHE", "regions.caching",
        "how long memory stays registered with devices: off, on, bounded", set_registration_caching,
        [](const options& o) { return name_of(o.regions.caching); }},

@@ -126,14 +126,27 @@ multi_rail_link::rail* multi_rail_link::best() noexcept {
   return any;
 }
 
-/// The rail for a fragment.
-multi_rail_link::rail* multi_rail_link::choose(std::uint64_t size, std::uint64_t left) noexcept {
+/// Whether the limit on messages through memory leaves that open rail to a message of so many
+/// bytes.
+bool multi_rail_link::is_way_of(const rail& l, std::uint64_t total) const noexcept {
+  const auto& limit = services_.settings.shm_limit;
+  return !limit || l.out->traits().shares_memory == (total <= *limit);
+}
+
+/// The rail for a fragment of a message of `total` bytes: one of its way, if there is one that
+/// works.
+multi_rail_link::rail* multi_rail_link::choose(std::uint64_t size, std::uint64_t left,
+                                               std::uint64_t total) noexcept {
   const detail::time_point now = services_.engine.now();
+  const bool has_way = std::any_of(rails_.begin(), rails_.end(), [&](const auto& l) {
+    return l->now == rail::state::open && is_way_of(*l, total);
+  });
   std::array<link_load, most_links> loads;
   for (std::size_t i = 0; i != rails_.size(); ++i) {
     rail& l = *rails_[i];
     if (l.in_flight == 0 && now - l.last_progress > rate_is_good_for) l.bytes = l.seconds = 0;
-    loads[i] = {l.now == rail::state::open, !l.full, l.in_flight, l.rate()};
+    const bool usable = l.now == rail::state::open && (!has_way || is_way_of(l, total));
+    loads[i] = {usable, !l.full, l.in_flight, l.rate()};
   }
   const std::size_t n = pick_link({loads.data(), rails_.size()}, size, left);
   return n == no_link ? nullptr : rails_[n].get();
@@ -167,7 +180,7 @@ bool multi_rail_link::send_again(std::list<item>& which) noexcept {
   while (!which.empty()) {
     const item& first = which.front();
     const std::uint32_t size = first.header.size;
-    rail* const l = first.fragment() ? choose(size, size) : best();
+    rail* const l = first.fragment() ? choose(size, size, first.total) : best();
     if (!l) return false;
     std::list<item> what;
     what.splice(what.end(), which, which.begin());
@@ -270,7 +283,8 @@ post multi_rail_link::send_large(const frame_header& header, const frame_extensi
   if (!send_all_again() || next_fragment_ - fragments_seen_.first_missing() >= most_ahead)
     return not_now();
   std::list<item> what;
-  while (rail* const l = choose(header.size, left)) {
+  const std::uint64_t total = extension->b + left;
+  while (rail* const l = choose(header.size, left, total)) {
     try {
       if (what.empty()) what.emplace_back();
     } catch (const std::bad_alloc&) {
@@ -282,6 +296,7 @@ post multi_rail_link::send_large(const frame_header& header, const frame_extensi
     i.header.tag = next_fragment_;
     i.extension = *extension;
     i.data = data;
+    i.total = total;
     const post answer = put_on(*l, what);
     if (answer == post::done || answer == post::posted) {
       ++next_fragment_;

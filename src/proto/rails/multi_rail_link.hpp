@@ -105,6 +105,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
     frame_extension extension;     // of a fragment
     std::vector<std::byte> block;  // of an ordered frame: a whole frame
     transports::gather data;       // of a fragment; belongs to the operation
+    std::uint64_t total = 0;       // of a fragment: bytes of its message
     detail::time_point posted;
     bool dropped = false;  // a fragment: its memory is the application's again
 
@@ -168,7 +169,8 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   bool send_new(const frame_header& header, const frame_extension* extension,
                 transports::gather data) noexcept;
   rail* best() noexcept;
-  rail* choose(std::uint64_t size, std::uint64_t left) noexcept;
+  bool is_way_of(const rail& l, std::uint64_t total) const noexcept;
+  rail* choose(std::uint64_t size, std::uint64_t left, std::uint64_t total) noexcept;
   transports::post put_on(rail& l, std::list<item>& what) noexcept;
   bool send_again(std::list<item>& which) noexcept;
   bool send_ordered_again() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sleep/wait_policy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weft::runtime {
@@ -14,7 +15,12 @@ using namespace std::chrono_literals;
 constexpr auto crowded_spin = 2ms;
 // Time of spinning before a yield tries whether others want the core.
 constexpr auto spin_before_yield = 20us;
-constexpr std::uint32_t unused_yields_until_alone = 256;
+// Others want the core if they use more than one of so many yields: an interrupt, or the work of
+// the kernel for a network, makes one in a hundred longer as well.
+constexpr std::uint32_t yields_per_use = 16;
+constexpr std::uint32_t sure_of_others = 3 * yields_per_use;
+// So many unused yields make the surest thread sure that it is alone.
+constexpr std::uint32_t surest_of_others = 256;
 
 }  // namespace
 
@@ -33,17 +39,16 @@ wait_policy::advice wait_policy::on_empty_polls(time_point now) noexcept {
 void wait_policy::on_yield(time_point from, time_point to) noexcept {
   switch (yields_.on_yield(from, to)) {
     case yield_meter::use::slice:
-      others_wait_ = false;
-      unused_yields_ = 0;
+      used_yields_ = 0;
       break;
     case yield_meter::use::moment:
-      others_wait_ = true;
-      unused_yields_ = 0;
+      used_yields_ = std::min(used_yields_ + yields_per_use, surest_of_others);
       break;
     case yield_meter::use::none:
-      if (++unused_yields_ > unused_yields_until_alone) others_wait_ = false;
+      used_yields_ -= used_yields_ != 0 ? 1 : 0;
       break;
   }
+  others_wait_ = used_yields_ >= sure_of_others || (others_wait_ && used_yields_ != 0);
 }
 
 }  // namespace weft::runtime

@@ -52,8 +52,8 @@ class wait_policy {
  private:
   settings settings_;
   yield_meter yields_;
-  bool others_wait_ = false;  // as yields have shown
-  std::uint32_t unused_yields_ = 0;
+  bool others_wait_ = false;       // as yields have shown
+  std::uint32_t used_yields_ = 0;  // those of others, weighed against the ones without use
   bool idle_ = false;
   time_point idle_since_{};
   std::chrono::nanoseconds waited_{0};

@@ -5,8 +5,9 @@
 
 namespace weft::transports::composite {
 
-std::unique_ptr<transport> make(std::string name, std::vector<std::unique_ptr<transport>> parts) {
-  return std::make_unique<composite_transport>(std::move(name), std::move(parts));
+std::unique_ptr<transport> make(std::string name, std::vector<std::unique_ptr<transport>> parts,
+                                std::optional<std::size_t> shm_limit) {
+  return std::make_unique<composite_transport>(std::move(name), std::move(parts), shm_limit);
 }
 
 }  // namespace weft::transports::composite

@@ -2,7 +2,9 @@
 // Joins transports; the context makes them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,9 @@ namespace weft::transports::composite {
 
 /// \param name  of the whole, as in options::transports: "verbs+tcp"
 /// \param parts in order of preference, two at least; the engine polls each part by itself
-std::unique_ptr<transport> make(std::string name, std::vector<std::unique_ptr<transport>> parts);
+/// \param shm_limit as options::shm_limit, for explanations; the links obey it by the protocols'
+/// settings
+std::unique_ptr<transport> make(std::string name, std::vector<std::unique_ptr<transport>> parts,
+                                std::optional<std::size_t> shm_limit = {});
 
 }  // namespace weft::transports::composite

@@ -35,8 +35,12 @@ transports::traits common(std::string_view name,
 }  // namespace
 
 composite_transport::composite_transport(std::string name,
-                                         std::vector<std::unique_ptr<transport>> parts)
-    : name_(std::move(name)), parts_(std::move(parts)), traits_(common(name_, parts_)) {}
+                                         std::vector<std::unique_ptr<transport>> parts,
+                                         std::optional<std::size_t> shm_limit)
+    : name_(std::move(name)),
+      parts_(std::move(parts)),
+      shm_limit_(shm_limit),
+      traits_(common(name_, parts_)) {}
 
 std::string composite_transport::reach(bool is_self) const {
   for (const auto& part : parts_)
@@ -126,7 +130,22 @@ std::string composite_transport::explain_frames(std::size_t size) const {
   return parts_.front()->explain_frames(size);
 }
 
-std::vector<explained_way> composite_transport::explain_rest(const rest_question&) const {
+/// The parts that share memory, or those that do not, by name.
+std::string composite_transport::parts_that(bool share_memory) const {
+  std::string names;
+  for (const auto& part : parts_)
+    if (part->traits().shares_memory == share_memory)
+      names += fmt::format("{}{}", names.empty() ? "" : "+", part->traits().name);
+  return names;
+}
+
+std::vector<explained_way> composite_transport::explain_rest(const rest_question& q) const {
+  const bool through_memory = shm_limit_ && q.size <= *shm_limit_;
+  if (const std::string by = shm_limit_ ? parts_that(through_memory) : ""; !by.empty())
+    return {{{},
+             fmt::format("in frames, over {}", by),
+             fmt::format("it is {}above WEFT_SHM_LIMIT={}", through_memory ? "not " : "",
+                         *shm_limit_)}};
   return {{{},
            fmt::format("in frames, over all links of {} at once", name_),
            "each link takes a share by its measured bandwidth (docs/adr/0010)"}};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,7 +18,8 @@ namespace weft::transports::composite {
 class composite_transport final : public transport {
  public:
   /// See composite::make (factory.hpp).
-  composite_transport(std::string name, std::vector<std::unique_ptr<transport>> parts);
+  composite_transport(std::string name, std::vector<std::unique_ptr<transport>> parts,
+                      std::optional<std::size_t> shm_limit);
 
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
@@ -39,10 +41,12 @@ class composite_transport final : public transport {
   std::string describe(const frame_sink& peer) const override;
 
  private:
+  std::string parts_that(bool share_memory) const;
   transport& part_for(const frame_sink& peer, counterpart& who);
 
   const std::string name_;
   const std::vector<std::unique_ptr<transport>> parts_;
+  const std::optional<std::size_t> shm_limit_;
   transports::traits traits_;
   std::unordered_map<const frame_sink*, transport*> part_of_;
   std::unordered_map<const std::byte*, transport*> allocated_by_;

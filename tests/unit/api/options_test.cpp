@@ -130,6 +130,17 @@ TEST_CASE("options: credit is fixed, or as the budget allows") {
   CHECK_THROWS_WITH(o.apply("WEFT_CREDIT=much"), contains("WEFT_CREDIT"));
 }
 
+TEST_CASE("options: the limit of messages through memory is none, or bytes") {
+  options o;
+  CHECK_FALSE(o.shm_limit);
+  o.apply("WEFT_SHM_LIMIT=256k");
+  CHECK(o.shm_limit == 256u << 10);
+  CHECK_NOTHROW(context(o));
+  CHECK_THROWS_WITH(o.apply("WEFT_SHM_LIMIT=far"), contains("WEFT_SHM_LIMIT"));
+  o.apply("WEFT_SHM_LIMIT=none");
+  CHECK_FALSE(o.shm_limit);
+}
+
 TEST_CASE("options: the eager limit is one for all transports, or of single ones") {
   options o;
   o.apply("WEFT_EAGER_LIMIT=shm=256k,verbs+tcp=1m,8k,tcp=auto");

@@ -125,6 +125,56 @@ TEST_CASE("several links: messages of all sizes arrive once, whole and in order 
   CHECK(seen.data_bytes["slow"] > 0);
 }
 
+TEST_CASE("several links: a limit keeps the data of longer messages off the link through memory") {
+  fake::settings s;
+  s.seed = GENERATE(range(1u, WEFT_TEST_SANITIZED ? 2u : 6u));
+  std::vector<fake::manner> links = {link_of("memory", 5us, 10us), link_of("net", 5us, 10us)};
+  links[0].views = true;
+  links[0].holds = links[1].holds = GENERATE(false, true);
+  const bool receives_late = GENERATE(false, true);
+  weft::proto::messenger_settings limited{.unexpected_budget = 64u << 20, .eager_limit = 1024u};
+  limited.shm_limit = GENERATE(std::size_t{100}, std::size_t{70'000}, std::size_t{1} << 20);
+  two_nodes n(links, s, limited);
+  traffic seen(n.world);
+  conversation talk(n, receives_late);
+  if (receives_late) {
+    n.settle();
+    talk.post();
+  }
+  n.settle();
+  talk.check();
+  CAPTURE(*limited.shm_limit);
+  CHECK((seen.data_bytes["memory"] == 0) == (*limited.shm_limit < 3000));
+  CHECK((seen.data_bytes["net"] == 0) == (*limited.shm_limit >= 300'000));
+  // The eager beginnings go with the requests.
+  if (*limited.shm_limit == 70'000) {
+    CHECK(seen.data_bytes["memory"] <= 2 * 3 * (3000 + 5000 + 70'000));
+    CHECK(seen.data_bytes["net"] <= 2 * 3 * 300'000);
+    CHECK(seen.data_bytes["net"] >= 2 * 3 * (300'000 - 1024));
+  }
+}
+
+TEST_CASE("several links: where the way of long messages ends, they go by the other") {
+  std::vector<fake::manner> links = {link_of("memory", 5us, 10us), link_of("net", 5us, 10us)};
+  links[0].views = true;
+  weft::proto::messenger_settings limited{.unexpected_budget = 64u << 20, .eager_limit = 1024u};
+  limited.shm_limit = GENERATE(std::size_t{2000}, std::size_t{1} << 20);
+  two_nodes n(links, {}, limited);
+  const std::string broken = *limited.shm_limit == 2000 ? "net" : "memory";
+  conversation talk(n);
+  bool cut = false;
+  n.world.watch = [&](fake::happening what, const fake::wire& on, const fake::wire::frame& f) {
+    if (cut || what != fake::happening::posted || on.how.name != broken ||
+        f.header.kind != static_cast<std::uint8_t>(frame_kind::data))
+      return;
+    cut = true;
+    n.world.at(1us, [&] { n.world.cut(0, 1, broken); });
+  };
+  n.settle();
+  CHECK(cut);
+  talk.check();
+}
+
 TEST_CASE("several links: small messages use the best link only") {
   two_nodes n(uneven());
   traffic seen(n.world);

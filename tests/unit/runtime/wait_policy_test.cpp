@@ -176,6 +176,39 @@ TEST_CASE("wait policy: yields come back when the neighbours have left") {
   CHECK(p.on_empty_polls(at(41ms)) == wait_policy::advice::sleep);
 }
 
+TEST_CASE("wait policy: a yield that an interrupt made longer is no sign of a crowd") {
+  wait_policy p({.never_sleep = true});
+  auto now = wait_policy::time_point(1s);
+  unsigned yields = 0, crowded = 0;
+  for (unsigned wait = 0; wait != 10'000; ++wait) {
+    p.reset();
+    for (const auto end = now + 22us; now < end; now += 1us) {
+      if (p.on_empty_polls(now) != wait_policy::advice::yield) continue;
+      const auto from = now;
+      now += ++yields % 64 == 0 ? 5us : 1us;
+      p.on_yield(from, now);
+    }
+    crowded += p.crowded() ? 1u : 0u;
+  }
+  CHECK(yields >= 10'000);  // at the end of each wait
+  CHECK(crowded == 0);
+}
+
+TEST_CASE("wait policy: a crowd that no launcher told of is noticed soon, and its end, too") {
+  wait_policy p({.never_sleep = true});
+  auto now = wait_policy::time_point(1s);
+  const auto yield = [&](std::chrono::microseconds taken) {
+    p.on_yield(now, now + taken);
+    now += taken + 1us;
+  };
+  unsigned yields = 0;
+  // Every fourth lets another thread run for a while.
+  for (; !p.crowded() && yields != 100; ++yields) yield(yields % 4 == 0 ? 10us : 1us);
+  CHECK(yields <= 32);
+  for (yields = 0; p.crowded() && yields != 1000; ++yields) yield(1us);
+  CHECK(yields <= 300);
+}
+
 TEST_CASE("wait policy: a thread spins, yields, then sleeps") {
   wait_policy p({.spin = 200us});
   const wait_policy::time_point t(1s);

@@ -2,6 +2,7 @@
 // The calls of a composite transport, and the part that gets each of them.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,11 +80,11 @@ struct joined {
   std::unique_ptr<transport> both;
   nobody first, second, third;
 
-  joined() {
+  explicit joined(std::optional<std::size_t> shm_limit = {}) {
     std::vector<std::unique_ptr<transport>> parts;
     parts.emplace_back(near);
     parts.emplace_back(far);
-    both = composite::make("near+far", std::move(parts));
+    both = composite::make("near+far", std::move(parts), shm_limit);
   }
   void open(frame_sink& from, std::uint32_t number) {
     wireup_message offer;
@@ -190,6 +191,16 @@ TEST_CASE("joint: what concerns the process concerns every part") {
   x.both->add_to(all);
   CHECK(all.registration_hits == 6);
   CHECK(x.both->describe() == "near, and far");
+}
+
+TEST_CASE("joint: it says by which parts a message of that size goes") {
+  const auto way = [](const joined& x, std::size_t size) {
+    return x.both->explain_rest({.size = size}).at(0).way;
+  };
+  const joined limited(1000), free;
+  CHECK(way(limited, 1000) == "in frames, over near");
+  CHECK(way(limited, 1001) == "in frames, over far");
+  CHECK(way(free, 1001) == "in frames, over all links of near+far at once");
 }
 
 // The engine polls the parts itself; the composite must not poll them again.
