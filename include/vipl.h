@@ -382,9 +382,9 @@ VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* 
  * VIP_INVALID_STATE: not connected. */
 VIP_RETURN VipPostSend(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
                        IN VIP_MEM_HANDLE MemoryHandle);
-/* The same, in any state of the VI; CS.Length is not read. A buffer must begin in its registered memory; one that ends
- * behind it takes messages that need no more than the part in it, and others have
- * VIP_STATUS_PROTECTION_ERROR. */
+/* The same, in any state of the VI; CS.Length is not read. A buffer must begin in its registered
+ * memory; one that ends behind it takes messages that need no more than the part in it, and others
+ * have VIP_STATUS_PROTECTION_ERROR. */
 VIP_RETURN VipPostRecv(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
                        IN VIP_MEM_HANDLE MemoryHandle);
 /* Takes the oldest descriptor from the queue if it is complete. VIP_DESCRIPTOR_ERROR: it completed
