@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -81,8 +80,7 @@ std::optional<double> core_distance::measure() {
 }
 
 std::optional<double> core_distance::come_near() {
-  constexpr auto patience = std::chrono::seconds(20);
-  const auto until = clock::now() + patience;
+  const auto until = clock::now() + patience_;
   for (;;) {
     const auto now = measure();
     if (!now || *now <= far * least_ || clock::now() >= until) return now;

@@ -86,7 +86,8 @@ class round_of_jobs {
   const page_options& how_;
   std::filesystem::path raw_;
   records& result_;
-  core_distance cores_;
+  core_distance cores_{how_.quick || how_.busy ? std::chrono::seconds(0)
+                                               : std::chrono::seconds(20)};
 };
 
 }  // namespace
