@@ -85,8 +85,8 @@ class rdma_channel {
   /// bytes, valid as long as this object.
   virtual std::span<const std::byte> card() const noexcept = 0;
 
-  /// Connects the two ends: each calls it once, with the other's card, in any order. Whoever may
-  /// forge a card may choose this side's peer.
+  /// Connects the two ends: each calls it once, with the other's card, in any order. A
+  /// process that can forge a card chooses this side's peer.
   /// \throws weft::error (protocol_error) when the card makes no sense; (invalid_argument) when the
   ///   two do not fit; (unreachable, unsupported) naming the cause and the cure
   virtual void meet(std::span<const std::byte> card) = 0;

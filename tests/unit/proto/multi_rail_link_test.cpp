@@ -2,20 +2,13 @@
 // Several links to one peer: order, shares, and links that die.
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <random>
-#include <set>
 #include <string>
 
-#include "proto/select/select.hpp"
 #include "two_links.hpp"
 
 using namespace net;
 using namespace std::chrono_literals;
 using weft::proto::frame_kind;
-using weft::proto::link_load;
-using weft::proto::no_link;
-using weft::proto::pick_link;
 
 namespace {
 
@@ -570,69 +563,4 @@ TEST_CASE("several links: what no correct peer sends ends the peer, and nothing 
     std::memcpy(block.data() + sizeof arrived, &x, sizeof x);
     CHECK_FALSE(hears(ordered(1, block.size()), nullptr, block));
   }
-}
-
-TEST_CASE("select: fragments go where they are there first") {
-  const auto link = [](std::uint64_t in_flight, double rate, bool free = true) {
-    return link_load{true, free, in_flight, rate};
-  };
-  const auto pick = [](std::vector<link_load> all, std::uint64_t left) {
-    return pick_link(all, 100, left);
-  };
-  CHECK(pick({link(0, 10), link(0, 10)}, 1000) == 0);
-  CHECK(pick({link(100, 10), link(0, 10)}, 1000) == 1);
-  CHECK(pick({link(300, 100), link(0, 10)}, 1000) == 0);
-  // The fast link is full. The slow one may carry much, but not the last piece.
-  CHECK(pick({link(300, 100, false), link(0, 10)}, 1000) == 1);
-  CHECK(pick({link(300, 100, false), link(0, 10)}, 100) == no_link);
-  // No frame waits for a busy link when another one is free.
-  CHECK(pick({link(0, 39), link(0, 44), link(0, 11)}, 100) == 1);
-  // Links without a measured rate are tried, with two fragments.
-  CHECK(pick({link(100, 10), link(0, 0)}, 1000) == 1);
-  CHECK(pick({link(1000, 10), link(200, 0)}, 1000) == 0);
-  CHECK(pick({link(200, 0), link(200, 0)}, 1000) == no_link);
-  // A dead link is not waited for, nor one that has never carried anything.
-  CHECK(pick({{false, false, 0, 1000}, link(100, 1)}, 100) == 1);
-  CHECK(pick({link(0, 0, false), link(100, 1)}, 100) == 1);
-  CHECK(pick({}, 100) == no_link);
-}
-
-TEST_CASE("number set: each number is seen once, in any order") {
-  weft::proto::number_set set;
-  CHECK(set.first_missing() == 0);
-  for (const std::uint64_t n : {3u, 1u, 0u, 7u}) {
-    CHECK_FALSE(set.has(n));
-    set.add(n);
-    CHECK(set.has(n));
-    set.add(n);
-  }
-  CHECK(set.first_missing() == 2);
-  set.add(2);
-  CHECK(set.first_missing() == 4);
-  CHECK(set.has(0));
-  CHECK_FALSE(set.has(6));
-  CHECK_FALSE(set.has(8));
-}
-
-TEST_CASE("number set: one far ahead, and those in between in any order") {
-  weft::proto::number_set set;
-  set.add(1000);
-  CHECK(set.first_missing() == 0);
-  std::vector<std::uint64_t> rest(1000);
-  std::iota(rest.begin(), rest.end(), 0);
-  std::shuffle(rest.begin(), rest.end(), std::mt19937_64(5));
-  std::set<std::uint64_t> seen{1000};
-  for (const std::uint64_t n : rest) {
-    REQUIRE_FALSE(set.has(n));
-    set.add(n);
-    seen.insert(n);
-    std::uint64_t missing = 0;
-    while (seen.contains(missing)) ++missing;
-    REQUIRE(set.first_missing() == missing);
-    REQUIRE(set.has(n));
-  }
-  CHECK(set.first_missing() == 1001);
-  CHECK_FALSE(set.has(1001));
-  set.add(1001);
-  CHECK(set.first_missing() == 1002);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
 #include "proto/select/select.hpp"
 #include "support/catch.hpp"
 
@@ -85,4 +87,29 @@ TEST_CASE("an explanation names the way and the eager_most that chose it") {
   const explanation dry = explain_send(8, eager_most, 1, shm_like);
   CHECK(dry.way.find("its header at once") != std::string::npos);
   CHECK(dry.why.find("granted") != std::string::npos);
+}
+
+TEST_CASE("select: fragments go where they are there first") {
+  const auto link = [](std::uint64_t in_flight, double rate, bool free = true) {
+    return link_load{true, free, in_flight, rate};
+  };
+  const auto pick = [](std::vector<link_load> all, std::uint64_t left) {
+    return pick_link(all, 100, left);
+  };
+  CHECK(pick({link(0, 10), link(0, 10)}, 1000) == 0);
+  CHECK(pick({link(100, 10), link(0, 10)}, 1000) == 1);
+  CHECK(pick({link(300, 100), link(0, 10)}, 1000) == 0);
+  // The fast link is full. The slow one may carry much, but not the last piece.
+  CHECK(pick({link(300, 100, false), link(0, 10)}, 1000) == 1);
+  CHECK(pick({link(300, 100, false), link(0, 10)}, 100) == no_link);
+  // No frame waits for a busy link when another one is free.
+  CHECK(pick({link(0, 39), link(0, 44), link(0, 11)}, 100) == 1);
+  // Links without a measured rate are tried, with two fragments.
+  CHECK(pick({link(100, 10), link(0, 0)}, 1000) == 1);
+  CHECK(pick({link(1000, 10), link(200, 0)}, 1000) == 0);
+  CHECK(pick({link(200, 0), link(200, 0)}, 1000) == no_link);
+  // A dead link is not waited for, nor one that has never carried anything.
+  CHECK(pick({{false, false, 0, 1000}, link(100, 1)}, 100) == 1);
+  CHECK(pick({link(0, 0, false), link(100, 1)}, 100) == 1);
+  CHECK(pick({}, 100) == no_link);
 }

@@ -141,7 +141,7 @@ const change three_joined{change_kind::joined, 3};
 
 }  // namespace
 
-TEST_CASE("members come, are found, and go, and everybody is told the same") {
+TEST_CASE("members come, are found, and go, and all hear the same") {
   rank_zero host;
   member first;
   REQUIRE(first.join(host.listening) == "");
@@ -271,7 +271,7 @@ TEST_CASE("a place is given to one process at a time, and not when its rank has 
   CHECK_THAT(returning(host, 1).answer.next(), weft::tests::contains("left the job in good order"));
 }
 
-TEST_CASE("nobody can have a rank declared dead but that rank") {
+TEST_CASE("a rank can be declared dead by that rank alone") {
   rank_zero host;
   const auto nobody_died = [&] {
     // After all earlier messages.
@@ -338,7 +338,7 @@ TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
   CHECK(host.changes.next() == three_joined);
 }
 
-TEST_CASE("budget: the launcher is asked where a rank is once, whoever asks and leaves") {
+TEST_CASE("budget: the launcher is asked where a rank is once, also when those that ask leave") {
   std::size_t asked = 0;
   std::function<void(const std::string&)> answer;
   coordinator::host h;
