@@ -62,7 +62,11 @@ std::optional<queue_reader::view> queue_reader::view_at(std::uint64_t p) noexcep
     pass(p);
     return {};
   }
-  return view{from, {size <= head_bytes ? s.body : queue_.bodies[p % slot_count], size}, s.body};
+  if (size <= head_bytes) return view{from, {s.body, size}, s.body};
+  // The body crosses while the header in the first line is looked at.
+  const std::byte* const body = queue_.bodies[p % slot_count];
+  __builtin_prefetch(body);
+  return view{from, {body, size}, s.body};
 }
 
 /// As peek, where slots are withheld or were read out of their turn. Late messages come first:
